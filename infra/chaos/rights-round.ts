@@ -25,7 +25,7 @@ interface Settings {
 }
 
 /** What came of a round. */
-export interface Outcome {
+interface Outcome {
   readonly wrongs: readonly string[];
   /** Who was killed, and at what. */
   readonly killed: readonly string[];

@@ -8,7 +8,7 @@ import { APPS, type AppName } from '@customer-platform/local/platform/modules.ts
  *
  * Folders and files as they are now. A release that lacks one is tested by those it has, and the table says how many.
  */
-export const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
+const CONTRACT_SPECS: Record<AppName, readonly string[]> = {
   identity: [
     // Organizations, roles, keys, people: each route that writes; `revocation` and `database-authorization`: what others
     // are told of it; `operator`: the commands that found an organization.

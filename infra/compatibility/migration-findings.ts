@@ -6,7 +6,7 @@ import { ROOT } from '@customer-platform/local/platform/modules.ts';
 import { type MigrationSql, sqlOf } from './migration-sql.ts';
 
 /** What squawk has against a statement of a migration. */
-export interface Finding {
+interface Finding {
   migration: string;
   rule: string;
   message: string;
@@ -15,7 +15,7 @@ export interface Finding {
 }
 
 /** Findings that are accepted, and why. */
-export interface Excuses {
+interface Excuses {
   /** Migrations up to this time stamp are not judged: they ran before anything was in use. */
   baseline: number;
   excused: { migration: string; rules: string[]; reason: string }[];

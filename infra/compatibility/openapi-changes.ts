@@ -14,7 +14,7 @@ export interface BreakingChange {
 }
 
 /** Breaking changes that were decided on, and why. */
-export interface AcceptedChange {
+interface AcceptedChange {
   change: string;
   operations: string[];
   reason: string;

@@ -10,7 +10,7 @@ import type { Release } from './checkout.ts';
 import type { OwnServers } from './own-servers.ts';
 
 /** What an app does on a database that its own migrations have not been run on. */
-export interface Unmigrated {
+interface Unmigrated {
   module: ModuleName;
   /** Migrations that are in the newer release only. */
   pending: string[];

@@ -5,7 +5,7 @@ import type { Platform } from '@customer-platform/kit/platform.ts';
 import type { Figures } from './pages.ts';
 
 /** How many events, for how long. */
-export interface Span {
+interface Span {
   perSecond: number;
   minutes: number;
 }

@@ -18,7 +18,7 @@ interface ShownSends {
 }
 
 /** Where the demo is shown, and what it writes. */
-export interface CampaignDemo {
+interface CampaignDemo {
   readonly platform: Platform;
   readonly admin: Client;
   readonly run: string;

@@ -1,4 +1,4 @@
-export interface TimelineItem {
+interface TimelineItem {
   source: string;
   type: string;
   occurred_at: string;

@@ -9,7 +9,7 @@ const WITHIN_MS = 60_000;
 const VERIFICATION = { method: 'demo', reference: 'shown at the counter' };
 
 /** Where the demo is shown, and what it writes. */
-export interface RightsDemo {
+interface RightsDemo {
   readonly platform: Platform;
   readonly admin: Client;
   /** Part of what is made, so that each run has somebody of its own: who was erased does not come again. */

@@ -29,7 +29,7 @@ const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const CREDENTIAL: Record<string, string> = { api_key: 'api_key', user_token: 'user' };
 
 /** Where an app's committed description is. */
-export function descriptionFile(module: string): URL {
+function descriptionFile(module: string): URL {
   return new URL(`../../apps/${module}/openapi.json`, import.meta.url);
 }
 

@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { PROBLEMS } from '@customer-platform/problem-json';
 
 /** Code → status of every problem code ever published. */
-export type PublishedCodes = Record<string, number>;
+type PublishedCodes = Record<string, number>;
 
 /** The committed list. */
-export const PUBLISHED_FILE = new URL('../../docs/published-codes.json', import.meta.url);
+const PUBLISHED_FILE = new URL('../../docs/published-codes.json', import.meta.url);
 
 /** The codes of the registry, with their status. */
 export function currentCodes(): PublishedCodes {

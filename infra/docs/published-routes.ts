@@ -3,7 +3,7 @@ import { keyOf } from './comparison.ts';
 import type { ServedRoute } from './operations.ts';
 
 /** The committed list: `METHOD path` of every route that ever existed. It only grows, as callers rely on each. */
-export const PUBLISHED_ROUTES_FILE = new URL('../../docs/published-routes.json', import.meta.url);
+const PUBLISHED_ROUTES_FILE = new URL('../../docs/published-routes.json', import.meta.url);
 
 /** The routes published so far. */
 export function publishedRoutes(): string[] {

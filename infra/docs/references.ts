@@ -10,7 +10,7 @@ const GAP = String.raw`(?:[\s*|]|//|#)*`;
 const SECTION = String.raw`§§?\d+[a-z]?`;
 
 /** A reference that leads nowhere: the file and line that hold it, and the reference. */
-export interface BrokenReference {
+interface BrokenReference {
   at: string;
   reference: string;
 }
@@ -26,7 +26,7 @@ export function readableFiles(root: string, folder = '.'): string[] {
 }
 
 /** The headings of a page. Lines of fenced code are none. */
-export function headingsOf(page: string): string[] {
+function headingsOf(page: string): string[] {
   const prose = page.replaceAll(/^```[\s\S]*?^```/gmu, '');
   return [...prose.matchAll(/^#{1,6} (.+)$/gmu)].map(([, heading = '']) => heading.trim());
 }
@@ -48,7 +48,7 @@ export function anchorsOf(page: string): Set<string> {
 }
 
 /** The pages of the specification by name, each with the numbers and titles of its sections. */
-export function specification(root: string): Map<string, { numbers: Set<string>; titles: Set<string> }> {
+function specification(root: string): Map<string, { numbers: Set<string>; titles: Set<string> }> {
   const pages = readdirSync(join(root, SPECIFICATION)).filter((file) => file.endsWith('.md'));
   return new Map(
     pages.map((file) => {

@@ -16,7 +16,7 @@ export interface ListedRoute {
 }
 
 /** The list of all routes of the contract, served yet or not. */
-export const ROUTES_FILE = new URL('../../docs/spec/endpoints.csv', import.meta.url);
+const ROUTES_FILE = new URL('../../docs/spec/endpoints.csv', import.meta.url);
 
 /** The fields of one line of CSV (RFC 4180, without line breaks inside a field). */
 export function fieldsOf(line: string): string[] {

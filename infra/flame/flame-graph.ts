@@ -21,7 +21,7 @@ interface Frame {
 }
 
 /** What a picture tells in words. */
-export interface Busiest {
+interface Busiest {
   /** The share of the time in which the process was at work, from 0 to 1. */
   readonly busy: number;
   /** Functions by the time that they themselves took, the longest first, as shares of the time at work. */

@@ -33,7 +33,7 @@ export async function ensureSchemathesis(root: string, say: (line: string) => vo
 }
 
 /** What is fuzzed, and how long. */
-export interface FuzzTarget {
+interface FuzzTarget {
   description: string;
   key: string;
   /** Ids that only GET may name: what the run stands on. */

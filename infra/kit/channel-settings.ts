@@ -7,7 +7,7 @@ export type Channel = Record<string, unknown>;
 type Settings = { channels?: Record<string, Channel> } & Record<string, unknown>;
 
 /** What was set, and the way back. */
-export interface SetChannels {
+interface SetChannels {
   /** The channels as the service shows them now. */
   channels: Record<string, Channel>;
   /** Puts the settings back that were there before. */

@@ -9,13 +9,13 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** A form of a page: where it goes, and what it sends already. */
-export interface Form {
+interface Form {
   readonly action: string;
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /** What the browser has come to: a page, or an address elsewhere that it was sent to. */
-export interface Arrival {
+interface Arrival {
   readonly url: URL;
   readonly status: number;
   readonly forms: readonly Form[];

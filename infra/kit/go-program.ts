@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const BUILT_WITHIN_MS = 570_000;
 
 /** A tool that is written in Go. */
-export interface GoProgram {
+interface GoProgram {
   name: string;
   /** What `go install` takes. */
   module: string;

@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts';
 const READY_WITHIN_MS = 240_000;
 
 /** A platform of this run alone. */
-export interface OwnPlatform {
+interface OwnPlatform {
   /** Its data folder. */
   data: string;
   stop(): Promise<void>;

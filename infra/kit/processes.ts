@@ -11,7 +11,7 @@ export interface Usage {
 }
 
 /** The platform's processes by the name in their command line, k6 beside them. */
-export const PROCESS_NAMES: readonly (readonly [name: string, pattern: RegExp])[] = [
+const PROCESS_NAMES: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['gateway', /apps\/gateway\/dist\/main/],
   ['core api', /apps\/core\/dist\/main.*role=api/],
   ['core worker', /apps\/core\/dist\/main.*role=worker/],

@@ -31,7 +31,7 @@ export interface Verdict {
 }
 
 /** What was promised to whom: to the client that sends events, and to the till that posts points. */
-export interface Promises {
+interface Promises {
   events: ClientLog;
   postings: PostingLog;
 }

@@ -6,7 +6,7 @@ import { freePort } from '@customer-platform/kit/free-port.ts';
 import { environmentOf, readProcesses } from '@customer-platform/kit/processes.ts';
 
 /** A core that accepts and processes nothing: what acceptance alone costs. */
-export interface AcceptingCore {
+interface AcceptingCore {
   url: string;
   /** Ends the process and drops its database. Its topic, which nothing reads, is left to the broker's retention. */
   stop(): Promise<void>;

@@ -8,7 +8,7 @@ const DIST = resolve(import.meta.dirname, '../../apps/core/dist');
 type CoreApp = Pick<Parameters<typeof startTestApp>[0], 'module' | 'root' | 'beforeExpress' | 'connect'>;
 
 /** Core as it was built, in this process, on a PostgreSQL and a Kafka of its own. */
-export interface BuiltCore {
+interface BuiltCore {
   readonly app: TestApp;
   readonly database: TestDatabase;
   /** Ends all of it and removes what it kept. */

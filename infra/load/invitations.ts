@@ -9,7 +9,7 @@ const TOGETHER = 20;
 /** Whom people join: nobody gains rights in one organization twenty times a second. */
 const ORGANIZATIONS = 10;
 
-export interface Invited {
+interface Invited {
   readonly email: string;
   /** Of the mail's link. */
   readonly token: string;

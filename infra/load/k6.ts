@@ -9,14 +9,6 @@ export function findK6(root: string, say: (line: string) => void): Promise<strin
   return findGoProgram(K6, root, say);
 }
 
-export interface Metrics {
-  requests: number;
-  failed: number;
-  dropped: number;
-  statuses: Record<string, number>;
-  milliseconds: { p50: number; p95: number; p99: number; max: number };
-}
-
 /** Runs one k6 script to its end and reads its summary. */
 export async function runK6(
   k6: string,

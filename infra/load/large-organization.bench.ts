@@ -23,7 +23,7 @@ const PREVIEWS = 10;
 type Say = (line: string) => void;
 
 /** What is measured. */
-export interface LargeOrganization {
+interface LargeOrganization {
   readonly contacts: number;
   readonly events: number;
   readonly previewsOnly: boolean;

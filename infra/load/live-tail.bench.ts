@@ -33,7 +33,7 @@ const LONGEST_S = 60;
 type Say = (line: string) => void;
 
 /** What is measured. */
-export interface LiveTail {
+interface LiveTail {
   /** Events a second, of all organizations together. */
   readonly rate: number;
   /** Seconds of a round. */

@@ -5,7 +5,7 @@ import { runK6 } from './k6.ts';
 import type { Metric } from './management/report.ts';
 
 /** A mix of calls, at one rate. */
-export interface MixedCalls {
+interface MixedCalls {
   k6: string;
   script: string;
   target: string;

@@ -38,7 +38,7 @@ const TURNS = 300;
 const BY_TURNS = `medians of ${TURNS} each, by turns`;
 
 /** What is measured. */
-export interface ObjectsLoad {
+interface ObjectsLoad {
   readonly records: number;
   readonly rate: number;
   readonly duration: number;

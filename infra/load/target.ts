@@ -2,7 +2,7 @@ import type { Platform } from '@customer-platform/kit/platform.ts';
 import { startAcceptingCore } from './accepting-core.ts';
 
 /** Whom load goes to. */
-export interface Target {
+interface Target {
   target: string;
   name: string;
   processing: boolean;

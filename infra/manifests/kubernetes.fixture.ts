@@ -25,7 +25,7 @@ export interface Container {
 }
 
 /** What is looked at of a Deployment, a StatefulSet or a Job. */
-export interface Workload {
+interface Workload {
   replicas?: number;
   template: {
     metadata: { labels: Record<string, string> };

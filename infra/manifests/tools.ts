@@ -13,7 +13,7 @@ const RUN_WITHIN_MS = 60_000;
 const PINNED = ['go.mod', 'go.sum', 'read-compose/main.go', 'schemas.txt', 'extract_schemas.py'];
 
 /** The oldest version of Kubernetes that the manifests are for (`preStop.sleep` is on from it on), and the newest. */
-export const KUBERNETES_VERSIONS = ['1.30.0', '1.37.0'];
+const KUBERNETES_VERSIONS = ['1.30.0', '1.37.0'];
 
 /** What reads the manifests as a cluster and Docker Compose would. */
 export interface ManifestTools {

@@ -13,7 +13,7 @@ export const FLOWS = [
 ] as const;
 
 /** One of them. */
-export type Flow = (typeof FLOWS)[number];
+type Flow = (typeof FLOWS)[number];
 
 /** Where the provider is, and the clients that are registered there. */
 export interface Subject {

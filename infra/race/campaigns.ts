@@ -13,7 +13,7 @@ const RESTS_MS = 3_000;
 const GRACE_MS = 1_000;
 
 /** From when to when nothing of these mailboxes may leave. */
-export interface Silence {
+interface Silence {
   readonly addresses: ReadonlySet<string>;
   readonly what: 'paused' | 'canceled';
   readonly from: number;

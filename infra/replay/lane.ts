@@ -1,7 +1,7 @@
 import type { Client, FieldProblem } from '@customer-platform/client';
 import type { Line } from './lines.ts';
 
-export interface Verdict {
+interface Verdict {
   line: Line;
   /** Undefined where the event was accepted. */
   refusal?: { code: string; detail: string };

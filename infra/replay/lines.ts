@@ -13,7 +13,7 @@ export interface Line {
 }
 
 /** A line that is no JSON object; it is accounted as refused and never sent. */
-export interface BadLine {
+interface BadLine {
   number: number;
   detail: string;
 }

@@ -6,7 +6,7 @@ import { MOST_BYTES, MOST_EVENTS, settleBatch } from './lane.ts';
 import { type Line, fingerprintOf, readLines } from './lines.ts';
 import { type Account, Progress } from './progress.ts';
 
-export interface ReplayOptions {
+interface ReplayOptions {
   file: string;
   to: { baseUrl: string; key: string };
   /** Where the account is kept, so that the same replay can be resumed. */

@@ -8,7 +8,7 @@ const DEAD =
   'SELECT event_id, code FROM dead_letters WHERE organization_id = $1 AND event_id = ANY ($2::uuid[])';
 
 /** What became of the events of one organization. */
-export interface Fates {
+interface Fates {
   /** By the event's id: `stored`, or the code of its dead letter. */
   readonly of: ReadonlyMap<string, string>;
   /** Answered 202 and in neither place. */

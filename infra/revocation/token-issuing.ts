@@ -23,7 +23,7 @@ INSERT INTO oauth_tokens (organization_id, token_hash, kind, session_id, payload
 VALUES ($1, $2, 'RefreshToken', $3, $4, now() - interval '1 minute', now() + interval '12 hours')`;
 
 /** Whose session, and who vouches for them. */
-export interface SignIn {
+interface SignIn {
   readonly organizationId: string;
   readonly userId: string;
   readonly clientId: string;
@@ -33,7 +33,7 @@ export interface SignIn {
 }
 
 /** A session, and what its client would hold. */
-export interface IssuedSession {
+interface IssuedSession {
   readonly sessionId: string;
   readonly token: string;
   readonly usedRefreshToken: string;

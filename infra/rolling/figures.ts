@@ -15,7 +15,7 @@ export interface Window {
 }
 
 /** A row of the table. */
-export interface Figures extends Window {
+interface Figures extends Window {
   readonly requests: number;
   readonly failures: string[];
   /** The slowest answer, in milliseconds. */

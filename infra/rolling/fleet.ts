@@ -14,7 +14,7 @@ import { PortChoice } from '@customer-platform/local/services/ports.ts';
 import { Balancers } from './balancers.ts';
 
 /** One process of a release. */
-export interface Instance {
+interface Instance {
   readonly name: string;
   readonly app: AppName;
   readonly role: ProcessRole;
@@ -24,7 +24,7 @@ export interface Instance {
 }
 
 /** How one instance gave way to another. */
-export interface Restart {
+interface Restart {
   /** From the signal to the end of the old process, in milliseconds. */
   readonly endedWithinMs: number;
   /** Whether it had to be killed, or ended with an error. */

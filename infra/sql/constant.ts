@@ -14,7 +14,7 @@ export type Constant =
   | Unknown;
 
 /** What takes the place of a value that cannot be told: a member of a record, some number, no value at all. */
-export class Unknown {
+class Unknown {
   readonly what: 'member' | 'number' | 'end';
 
   constructor(what: Unknown['what']) {

@@ -8,7 +8,7 @@ const mark = `CUSTOMER_PLATFORM_TEST_RUN=${randomUUID()}`;
 const running = new Set<ChildProcess>();
 
 /** How a child process ended and what it said. */
-export interface Ended {
+interface Ended {
   status: number | null;
   output: string;
 }

@@ -8,7 +8,7 @@ import { freePort } from '../local/services/ports.ts';
 import { type Postgres, queryOnce, startPostgres } from '../local/services/postgres.ts';
 
 /** What the teardown ends; jest runs setup and teardown in one process. */
-export interface TestServices {
+interface TestServices {
   folder: string;
   guardian: Guardian;
   postgres: Postgres | undefined;

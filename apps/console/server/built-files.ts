@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** One form of a file's content; each has an ETag of its own. */
-export interface Representation {
+interface Representation {
   readonly bytes: Buffer;
   readonly etag: string;
   readonly encoding?: Encoding;

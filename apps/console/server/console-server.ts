@@ -16,7 +16,7 @@ export interface RunningConsole {
 }
 
 /** What a server is started with. */
-export interface ConsoleOptions extends ConsoleParts {
+interface ConsoleOptions extends ConsoleParts {
   readonly host: string;
   readonly port: number;
   /** Told of each answer. */

@@ -5,8 +5,7 @@ import type { Page } from '@customer-platform/testing';
 import type { ConsoleBench } from './console.fixture.js';
 
 /** Sets `window.hacked` by whichever way is open to it, and breaks out of attributes, texts and templates. */
-export const HOSTILE =
-  `"'><img src=x onerror="hacked=1"><svg onload="hacked=1">` + '\u202E${hacked=1}{{hacked=1}}';
+const HOSTILE = `"'><img src=x onerror="hacked=1"><svg onload="hacked=1">` + '\u202E${hacked=1}{{hacked=1}}';
 const LINK = 'javascript:window.hacked=1';
 
 /**

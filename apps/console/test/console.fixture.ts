@@ -17,7 +17,7 @@ const PASSWORD = 'tres tristes tigres tragaban trigo';
 const WALK_WITHIN_MS = 300_000;
 
 /** How somebody looks at the Console. */
-export interface Eyes {
+interface Eyes {
   /** `es-CL` unless given: the language of the browser, before one is known, and of whoever is made to look. */
   locale?: string;
   /** `light` unless given. */

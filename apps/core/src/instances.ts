@@ -4,7 +4,7 @@ import type { Database } from '@customer-platform/database';
 export type InstancePurpose = 'segments' | 'rate_limits';
 
 /** Another instance, as it last told of itself. */
-export interface OtherInstance {
+interface OtherInstance {
   readonly id: string;
   /** Organizations that it cannot do its work for. */
   readonly setAside: readonly string[];

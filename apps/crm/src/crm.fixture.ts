@@ -19,7 +19,7 @@ export type Behaviour =
   'well' | 'slowly' | 'never' | 'hangs up' | { status: number; body?: unknown } | { text: string };
 
 /** A request as a stub received it. */
-export interface Received {
+interface Received {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
@@ -44,7 +44,7 @@ const TYPES: Readonly<Record<ItemType, { source: Source; occurredAt: string }>> 
 const NOTHING_REFERS: Behaviour = { status: 200, body: { references: [] } };
 
 /** Core, loyalty and messaging as an HTTP server that keeps the contract of a timeline source, or breaks it. */
-export class StubModules {
+class StubModules {
   readonly items: Record<ItemType, StubItem[]> = { event: [], consent: [], transaction: [], send: [] };
   readonly behaviour: Record<ItemType, Behaviour> = {
     event: 'well',

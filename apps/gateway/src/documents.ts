@@ -5,7 +5,7 @@ import { MODULES, type ModuleName } from './routes.js';
 import { describeWhole } from './own-openapi.js';
 import type { Upstream } from './upstream.js';
 
-export interface Document {
+interface Document {
   contentType: string;
   body: string;
 }

@@ -20,7 +20,7 @@ const LIMITS = {
 const SILENCE_MS = 60_000;
 
 /** Answers one request; the listener looks after connections. */
-export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** The public server: its limits, its certificate, and an end that loses no answer. */
 export class FrontListener {

@@ -26,7 +26,7 @@ export interface RunningGateway {
 }
 
 /** What a gateway is started with beside its configuration. */
-export interface GatewayOptions extends UpstreamOptions {
+interface GatewayOptions extends UpstreamOptions {
   asyncApi: object;
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_CONTENT_TYPE, Problem, type ProblemCode } from '@customer-platform/problem-json';
 
-export interface Where {
+interface Where {
   /** The request's path without its query: queries can carry addresses. */
   instance: string;
   correlationId: string;

@@ -54,7 +54,7 @@ const LINGER_MS = 10_000;
  * A request's body as a stream of its own. undici destroys the body of a request that failed; that of an incoming
  * request would take the caller's connection with it, and the answer that says what happened.
  */
-export class DetachedBody extends Readable {
+class DetachedBody extends Readable {
   private readonly pass = (chunk: Buffer) => {
     if (!this.push(chunk)) this.source.pause();
   };

@@ -3,7 +3,7 @@
  * could read differently: a path that means one thing to the gateway and another to Express is how
  * `/internal` would be reached from outside.
  */
-export type Target =
+type Target =
   { ok: true; path: string } | { ok: false; code: 'malformed_request' | 'route_not_found' | 'uri_too_long' };
 
 export const LONGEST_TARGET = 8 * 1024;

@@ -7,7 +7,7 @@ import { answerProblem } from './problem-response.js';
 import { type Body, BodyTooSlow, CallerGone, linger, readBody } from './request-body.js';
 
 /** How long a module may take to begin its answer and to go on with it, and a caller to send, in milliseconds. */
-export interface Patience {
+interface Patience {
   connect: number;
   headers: number;
   body: number;
@@ -35,10 +35,10 @@ const LONGEST_QUEUE = 2_048;
 const LASTING = 512;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
-export const CLIENT_CLOSED = 499;
+const CLIENT_CLOSED = 499;
 
 /** Told of a failed exchange: which module, what the caller got, and the cause, which the caller does not learn. */
-export type UpstreamFailed = (module: string, problem: Problem, correlationId: string) => void;
+type UpstreamFailed = (module: string, problem: Problem, correlationId: string) => void;
 
 /** What an upstream is made with beside its address; all has a default. */
 export interface UpstreamOptions {
@@ -54,7 +54,7 @@ export interface UpstreamOptions {
 }
 
 /** One request on its way to a module. */
-export interface Exchange {
+interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;

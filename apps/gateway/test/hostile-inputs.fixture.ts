@@ -48,7 +48,7 @@ export interface Route {
 }
 
 /** A field of a body: where it stands, and the most characters and items that it takes, where that is said. */
-export interface Field {
+interface Field {
   readonly path: readonly string[];
   readonly maxLength?: number;
   readonly maxItems?: number;

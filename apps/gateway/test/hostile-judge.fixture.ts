@@ -10,7 +10,7 @@ interface Named {
 export type Call = () => Promise<number>;
 
 /** What is sent, each part of it filled to this share of what it may hold. */
-export type CallsOf = (share: number) => readonly Call[];
+type CallsOf = (share: number) => readonly Call[];
 
 /** Both processors have work; more at once would only wait. */
 const AT_ONCE = 4;

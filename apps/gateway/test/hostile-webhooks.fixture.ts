@@ -9,7 +9,7 @@ interface HostileBodies {
 }
 
 /** A provider that reports to us: how it signs and what it sends. */
-export interface WebhookProvider {
+interface WebhookProvider {
   readonly name: string;
   readonly contentType: string;
   /** The headers that sign this body, sent to this address. */

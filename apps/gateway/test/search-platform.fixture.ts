@@ -6,10 +6,10 @@ import { MODULES, requiredVariable, type Module, type PlatformUnderTest } from '
 import { readings } from './readings.fixture.js';
 
 /** What is sought, by what it is; in lower case, composed as NFC. */
-export type Sought = Readonly<Record<string, string>>;
+type Sought = Readonly<Record<string, string>>;
 
 /** How much was looked through. */
-export interface Looked {
+interface Looked {
   databases: number;
   tables: number;
   rows: number;

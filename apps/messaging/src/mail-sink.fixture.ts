@@ -3,7 +3,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
 /** A mail as it arrived. */
-export interface ArrivedMail {
+interface ArrivedMail {
   readonly from: string;
   readonly to: string;
   readonly at: number;
@@ -11,7 +11,7 @@ export interface ArrivedMail {
 }
 
 /** How a recipient is treated: an SMTP reply, at RCPT or after the content, as long as it is not undefined. */
-export interface Treatment {
+interface Treatment {
   readonly code: number;
   readonly text: string;
   readonly after?: 'rcpt' | 'content';

@@ -5,7 +5,7 @@ import type pg from 'pg';
 const LOOK_EVERY_MS = 10;
 
 /** What a service had its database do, of all of its connections. */
-export interface Longest {
+interface Longest {
   /** Milliseconds. */
   statementMs: number;
   transactionMs: number;

@@ -10,7 +10,7 @@ const PER_SECOND = 10;
 const LOST_AFTER_MS = 30_000;
 
 /** How another organization's mail went. */
-export interface MailTimes {
+interface MailTimes {
   sent: number;
   /** Milliseconds from the call to the mail server. */
   p50: number;

@@ -19,7 +19,7 @@ import { foundOrganization } from '../organizations.ts';
 import { fillSegment, type FilledSegment } from './audience.ts';
 
 /** What is loaded, and how. */
-export interface CampaignLoad {
+interface CampaignLoad {
   platform: Platform;
   contacts: number;
   /** Single transactional mails a second. */

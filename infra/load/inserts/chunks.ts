@@ -31,7 +31,7 @@ export interface WorkerStatements {
 }
 
 /** How a chunk went in. */
-export interface StoredChunk {
+interface StoredChunk {
   events: number;
   lookUpMs: number;
   storeMs: number;

@@ -19,7 +19,7 @@ import { Chunks, type WorkerStatements } from './chunks.ts';
 import { fillEvents } from './fill.ts';
 
 /** What is measured. */
-export interface InsertsOptions {
+interface InsertsOptions {
   readonly events: number;
   readonly organizations: number;
   /** Of `postgresql.conf`, instead of those of a local start. */

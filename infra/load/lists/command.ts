@@ -25,7 +25,7 @@ const PAGES = [1_000, 1_900];
 const NAME = 'Load: a full list';
 
 /** What is loaded, and with what. */
-export interface ListsLoad {
+interface ListsLoad {
   platform: Platform;
   k6: string;
   rate: number;

@@ -13,7 +13,7 @@ import { purgeSegments, takeSample } from './sample.ts';
 const AIM_MS = 150;
 
 /** What is loaded, and with what. */
-export interface ManagementLoad {
+interface ManagementLoad {
   platform: Platform;
   k6: string;
   rate: number;

@@ -14,7 +14,7 @@ const AIM_MS = 40;
 const TOKENS = 200;
 
 /** What is loaded, and with what. */
-export interface MemberLoad {
+interface MemberLoad {
   platform: Platform;
   k6: string;
   rate: number;

@@ -13,7 +13,7 @@ interface Modules {
 }
 
 /** A list whose statements are to be explained. */
-export interface ExplainedList {
+interface ExplainedList {
   readonly app: TestApp;
   readonly dist: string;
   readonly organizationId: string;

@@ -13,7 +13,7 @@ import { foundOrganization } from '../organizations.ts';
 import { Receivers } from './receivers.ts';
 
 /** What is loaded, and how. */
-export interface OutboundWebhooksLoad {
+interface OutboundWebhooksLoad {
   platform: Platform;
   /** Events a second; each is fifty deliveries. */
   rate: number;

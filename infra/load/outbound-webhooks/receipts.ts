@@ -1,5 +1,5 @@
 /** One request at a receiver, of an event that is about one person. */
-export interface Receipt {
+interface Receipt {
   endpoint: number;
   person: string;
   webhookId: string;
@@ -8,7 +8,7 @@ export interface Receipt {
 }
 
 /** What was to come and did not come as it was to. */
-export interface Account {
+interface Account {
   expected: number;
   lost: number;
   /** One event told under more than one id: no receiver can know that it is one. */

@@ -9,7 +9,7 @@ import { inviteAll } from '../invitations.ts';
 import { anEvent, call, type Figures, paced, printFigures } from '../paced.ts';
 
 /** What is loaded, and how. */
-export interface PasswordsLoad {
+interface PasswordsLoad {
   platform: Platform;
   /** Acceptances a second. */
   rate: number;

@@ -14,7 +14,7 @@ import { type CallFigures, callLines, figuresOf } from '../management/report.ts'
 import { runMixed } from '../mixed-calls.ts';
 
 /** What is loaded, and how. */
-export interface ReportsLoad {
+interface ReportsLoad {
   platform: Platform;
   k6: string;
   rate: number;

@@ -9,7 +9,7 @@ import type { SeedSize } from './plan.ts';
 import { rowsToSeed, seed } from './seed.ts';
 
 /** What a person says to it, as text. */
-export interface SeedWords {
+interface SeedWords {
   contacts: string;
   events: string;
   organizations: string;

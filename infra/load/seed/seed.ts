@@ -6,7 +6,7 @@ import { blocksOf, sharesOf, type Block, type SeedSize } from './plan.ts';
 import { COLUMNS, SeedRows, type SeededTable } from './rows.ts';
 
 /** Where to and how much. */
-export interface SeedOptions extends SeedSize {
+interface SeedOptions extends SeedSize {
   /** The database of core, as a role that row level security does not bind. */
   databaseUrl: string;
   /** The organization that gets half of everything. */

@@ -2,7 +2,7 @@ import { percentile } from '@customer-platform/kit/percentile.ts';
 import type { HandOff } from '@customer-platform/kit/sink.ts';
 
 /** A mail of a run, as it came. */
-export interface Arrival {
+interface Arrival {
   kind: string;
   address: string;
   /** Milliseconds since its send was asked for. */

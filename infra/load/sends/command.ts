@@ -18,7 +18,7 @@ import { leaveBacklog } from './backlog.ts';
 import { arrivalsOf, judgeArrivals } from './arrivals.ts';
 
 /** What is loaded, and how. */
-export interface SendsLoad {
+interface SendsLoad {
   platform: Platform;
   k6: string;
   rate: number;

@@ -15,7 +15,7 @@ import { anEvent, call, type Figures, paced, printFigures } from '../paced.ts';
 import { fillSessions } from './fill.ts';
 
 /** What is loaded, and how. */
-export interface SignInLoad {
+interface SignInLoad {
   platform: Platform;
   /** Sign-ins a second. */
   rate: number;

@@ -16,7 +16,7 @@ import { runK6 } from '../k6.ts';
 import { foundOrganization } from '../organizations.ts';
 
 /** What is loaded, and how. */
-export interface TenantsLoad {
+interface TenantsLoad {
   platform: Platform;
   k6: string;
   /** Events a second, of all organizations together. */

@@ -25,7 +25,7 @@ const DEEP = [2, 500, 1_000, 2_000];
 const EXTERNAL_ID = 'load-timeline';
 
 /** What is loaded, and with what. */
-export interface TimelineLoad {
+interface TimelineLoad {
   platform: Platform;
   k6: string;
   rate: number;

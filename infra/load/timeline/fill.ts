@@ -1,7 +1,7 @@
 import { onConnection } from '@customer-platform/kit/databases.ts';
 
 /** Items of the contact with a long history, by what they are: 100,000 over three modules. */
-export const ITEMS = { events: 60_000, consents: 2_000, transactions: 20_000, sends: 18_000 } as const;
+const ITEMS = { events: 60_000, consents: 2_000, transactions: 20_000, sends: 18_000 } as const;
 
 /** All of them together. */
 export const ITEMS_TOGETHER = Object.values(ITEMS).reduce((sum, count) => sum + count, 0);
@@ -115,7 +115,7 @@ function ledgerRows(): string[] {
 const PARTS = [EVENTS, CONSENTS, TRANSACTIONS, SENDS];
 
 /** Whose history, and where. */
-export interface Filling {
+interface Filling {
   /** The address of a module's database, as a role that row level security does not bind. */
   databaseUrl: (module: string) => string;
   organizationId: string;

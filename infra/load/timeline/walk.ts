@@ -8,7 +8,7 @@ interface Page {
 }
 
 /** What a walk to the end of a list saw. */
-export interface Walked {
+interface Walked {
   /** Different items. */
   items: number;
   /** Items that came again. */

@@ -1,10 +1,10 @@
-import PostalMime, { type Address, type Email, decodeWords } from 'postal-mime';
+import PostalMime, { type Email, decodeWords } from 'postal-mime';
 
 export const CHANNELS = ['email', 'sms', 'push', 'whatsapp', 'in_app'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
 /** What a list shows of a message. */
-export interface MessageSummary {
+interface MessageSummary {
   id: string;
   channel: Channel;
   from: string;
@@ -89,14 +89,14 @@ export function aProviderMessage(id: string, message: ProviderMessage, raw: Buff
   };
 }
 
-export interface Attachment {
+interface Attachment {
   filename: string;
   content_type: string;
   size: number;
 }
 
 /** A whole message, as `GET /messages/{id}` answers it. */
-export interface MessageDetails extends MessageSummary {
+interface MessageDetails extends MessageSummary {
   text: string;
   html: string | null;
   headers: { name: string; value: string }[];
@@ -131,5 +131,3 @@ export async function toDetails(message: CaughtMessage): Promise<MessageDetails>
 export function parseMail(message: CaughtMessage): Promise<Email> {
   return PostalMime.parse(message.raw);
 }
-
-export type { Address };

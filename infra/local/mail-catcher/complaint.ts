@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { CaughtMessage } from './caught-message.ts';
 
 /** Where a provider's reports go: messaging's webhook for the `generic` signature. */
-export interface ReportTarget {
+interface ReportTarget {
   url: string;
   secret: string;
 }

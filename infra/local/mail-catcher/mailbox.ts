@@ -8,7 +8,7 @@ import {
   parseMail,
 } from './caught-message.ts';
 
-export interface MailboxLimits {
+interface MailboxLimits {
   messages: number;
   bytes: number;
 }
@@ -24,7 +24,7 @@ export interface MessageFilter {
 }
 
 /** Older messages make place for newer ones. */
-export const DEFAULT_LIMITS: MailboxLimits = { messages: 5_000, bytes: 64 * 2 ** 20 };
+const DEFAULT_LIMITS: MailboxLimits = { messages: 5_000, bytes: 64 * 2 ** 20 };
 
 type Listener = () => void;
 

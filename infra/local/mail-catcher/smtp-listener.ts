@@ -15,7 +15,7 @@ const REFUSALS: Record<string, { code: number; text: string }> = {
   softbounce: { code: 451, text: '4.2.2 Mailbox is full, try again later' },
 };
 
-export interface SmtpListenerOptions {
+interface SmtpListenerOptions {
   mailbox: Mailbox;
   port: number;
   /** A mail to `complaint@…` has been taken. */
@@ -46,7 +46,7 @@ export async function listenForMail(options: SmtpListenerOptions): Promise<SMTPS
   return server;
 }
 
-export function localPart(address: string): string {
+function localPart(address: string): string {
   return address.slice(0, address.lastIndexOf('@')).split('+')[0]?.toLowerCase() ?? '';
 }
 

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { Child, waitUntilReady } from '../services/child.ts';
 import type { Guardian } from '../services/guardian.ts';
 
-export interface NodeProcess {
+interface NodeProcess {
   name: string;
   /** The program and its arguments. */
   args: string[];

@@ -8,7 +8,7 @@ import type { DataFolder } from './data-folder.ts';
 import { MODULES, type ModuleName, ROOT, platformOf } from './modules.ts';
 import type { Secrets } from './secrets.ts';
 
-export type Databases = Record<ModuleName, DatabaseAddresses>;
+type Databases = Record<ModuleName, DatabaseAddresses>;
 
 const run = promisify(execFile);
 const RECORD = 'migrated.json';
@@ -40,7 +40,7 @@ function address(adminUrl: string, module: ModuleName, role: string, password: s
   return url.toString();
 }
 
-export interface DatabaseServer {
+interface DatabaseServer {
   adminUrl: string;
   /** Ours alone: what is recorded about it stays true. */
   embedded: boolean;

@@ -15,7 +15,7 @@ interface IssuedKey {
 type KeyKind = 'ingestion' | 'administrator';
 
 /** What `platform organizations create --json` prints. */
-export interface EquippedOrganization<Kind extends KeyKind> {
+interface EquippedOrganization<Kind extends KeyKind> {
   organization_id: string;
   created: boolean;
   keys: Record<Kind, IssuedKey>;

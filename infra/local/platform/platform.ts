@@ -25,7 +25,7 @@ const ACCEPTING: ReadonlySet<AppName> = new Set(['gateway', 'core', 'identity'])
 /** All share two processors: when those are busy, accepting goes first and processing catches up. */
 const YIELDING = 10;
 
-export interface PlatformParts {
+interface PlatformParts {
   data: DataFolder;
   options: StartOptions;
   secrets: Secrets;

@@ -3,7 +3,7 @@ import type { DataFolder } from './data-folder.ts';
 import { APPS, type AppName } from './modules.ts';
 
 const PREFERRED = { gateway: 8080, mailPage: 8025, smtp: 1025 } as const;
-export type PreferredPort = keyof typeof PREFERRED;
+type PreferredPort = keyof typeof PREFERRED;
 
 /** Who listens where. */
 export interface PortPlan {

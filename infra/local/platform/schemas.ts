@@ -10,13 +10,13 @@ import { prepareDatabases } from './databases.ts';
 import { MODULES, type ModuleName } from './modules.ts';
 import { loadSecrets } from './secrets.ts';
 
-export interface Column {
+interface Column {
   name: string;
   type: string;
   nullable: boolean;
 }
 
-export interface ForeignKey {
+interface ForeignKey {
   columns: string[];
   target: string;
 }

@@ -3,7 +3,7 @@ import type { DataFolder } from './data-folder.ts';
 import { MODULES, type ModuleName } from './modules.ts';
 
 /** What one module alone knows. */
-export interface ModuleSecrets {
+interface ModuleSecrets {
   /** Passwords of `<module>_owner` and `<module>_app`. */
   owner: string;
   app: string;

@@ -6,13 +6,13 @@ import { type DemoUser, ensureDemoUser } from './demo-user.ts';
 import { equipOrganization, foundRoot, registerConsole } from './operator.ts';
 
 /** What the demo organization is reached with. */
-export interface DemoAccess {
+interface DemoAccess {
   organization_id: string;
   ingestion_key: string;
   admin_key: string;
 }
 
-export interface DemoOrganization extends DemoAccess, Partial<DemoUser> {
+interface DemoOrganization extends DemoAccess, Partial<DemoUser> {
   /** The customer of the printed commands. */
   contact_id: string;
 }
@@ -24,7 +24,7 @@ export interface KeptDemo extends DemoAccess, Partial<DemoUser> {
 }
 
 /** Where to seed: identity's database for what only an operator may do, the public API for all else. */
-export interface SeedTarget {
+interface SeedTarget {
   baseUrl: string;
   identityDatabaseUrl: string;
   /** With it, somebody who signs in is made as well, and sent to the Console. */

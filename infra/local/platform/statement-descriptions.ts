@@ -8,7 +8,7 @@ export interface Column {
 }
 
 /** What PostgreSQL says of a statement that it has parsed and not run. */
-export interface Described {
+interface Described {
   readonly parameters: number;
   readonly columns: readonly Column[];
 }

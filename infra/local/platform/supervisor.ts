@@ -16,7 +16,7 @@ const STEADY_MS = 30_000;
 /** What comes up while everything ends has nothing to lose. */
 const LATE_PATIENCE_MS = 1_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   /** Says what happened by itself. */
   note: (line: string) => void;
   /** A process was started or has ended: for the record of what runs. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Guardian, Stage } from './guardian.ts';
 import { yieldWith } from './niceness.ts';
 
-export interface ChildOptions {
+interface ChildOptions {
   /** What the process is called in sentences to a person. */
   name: string;
   command: string;

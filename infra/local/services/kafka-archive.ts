@@ -9,7 +9,7 @@ import { kafkaJarsFolder } from './kafka-jars.ts';
  * A class data archive spares the broker's start the parsing of seven thousand classes: 3.6 instead of 8.5 seconds of
  * CPU (2 cores, Java 17). It is made from the list of classes that a first start has loaded, and fits these jars only.
  */
-export function kafkaArchive(cache: string): string {
+function kafkaArchive(cache: string): string {
   return `${kafkaJarsFolder(cache)}.jsa`;
 }
 
@@ -23,7 +23,7 @@ export function archiveOptions(cache: string, kafkaFolder: string): string[] {
   return [`-XX:DumpLoadedClassList=${listIn(kafkaFolder)}`];
 }
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   cache: string;
   /** Of the broker that listed its classes. */
   kafkaFolder: string;

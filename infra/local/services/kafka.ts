@@ -11,7 +11,7 @@ import { archiveOptions } from './kafka-archive.ts';
 import { kafkaJars } from './kafka-jars.ts';
 import { endOrphan } from './orphans.ts';
 
-export interface KafkaOptions {
+interface KafkaOptions {
   /** Holds the broker's configuration, its lock and its log segments. */
   folder: string;
   port: number;

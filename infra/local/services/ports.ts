@@ -49,7 +49,7 @@ export function freePort(): Promise<number> {
 }
 
 /** Whether `port` can be listened on now, on every local address and on the loopback one. */
-export async function isFree(port: number): Promise<boolean> {
+async function isFree(port: number): Promise<boolean> {
   return (await canListen(port, '127.0.0.1')) && (await canListen(port, '0.0.0.0'));
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** How Postgres is run: as who, and through which command. */
-export interface PostgresAccount {
+interface PostgresAccount {
   uid?: number;
   gid?: number;
   /** Put before the program: what lets another user pass folders closed to it. */

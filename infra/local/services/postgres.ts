@@ -18,7 +18,7 @@ import { keepBackendsYielding } from './niceness.ts';
 import { endOrphan } from './orphans.ts';
 import { dataOwner, postgresAccount } from './postgres-account.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** The cluster's folder; its parent holds what is needed while it is made. */
   folder: string;
   port: number;

@@ -7,7 +7,7 @@ import { AUDIT_TOPIC, type AuditContext, type AuditEntry } from './audit-entry.j
 export const AUDITED_MODULE = Symbol('AUDITED_MODULE');
 
 /** What is to be recorded. */
-export interface AuditRecord {
+interface AuditRecord {
   /** In the form of a permission: `core.contacts.merge`. */
   action: string;
   /** Resource as in the permission (`contacts`) and id of the row. */

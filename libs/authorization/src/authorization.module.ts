@@ -29,7 +29,7 @@ import { monotonic } from './monotonic.js';
 import { ServiceTokens } from './service-tokens.js';
 
 /** What a module says of its authorization. */
-export interface AuthorizationModuleOptions {
+interface AuthorizationModuleOptions {
   /** The module's own name: what its service tokens say. */
   module: ModuleName;
   /** Modules it calls besides identity: their addresses are demanded at the start rather than at the first call. */

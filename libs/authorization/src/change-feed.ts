@@ -5,7 +5,7 @@ import type { Monotonic } from './monotonic.js';
 import type { ChangesPage } from './protocol.js';
 
 /** The paces of the feed, in milliseconds (identity.md §8). */
-export interface FeedPace {
+interface FeedPace {
   /** From the beginning of one read to the beginning of the next while requests come. */
   readonly every: number;
   /** The same once none has come for {@link FeedPace.quietAfter}. */

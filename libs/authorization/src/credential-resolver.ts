@@ -38,7 +38,7 @@ export interface AuthenticationOptions {
 }
 
 /** How claims about a tenant were come by. */
-export interface TenantOptions {
+interface TenantOptions {
   /** Nobody has verified them yet: the organization may not exist. */
   unverified?: boolean;
   /** From where they came. */

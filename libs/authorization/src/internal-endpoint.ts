@@ -16,7 +16,7 @@ import { ServiceTokens } from './service-tokens.js';
 const CALLERS = 'customer-platform:callers';
 
 /** Options of {@link InternalEndpoint}; what is not said here is as {@link Endpoint} has it. */
-export type InternalEndpointOptions = Pick<
+type InternalEndpointOptions = Pick<
   EndpointOptions,
   'method' | 'path' | 'response' | 'request' | 'bodyLimit'
 > & {

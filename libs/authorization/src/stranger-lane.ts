@@ -4,7 +4,7 @@ import { RegistryUnavailable, UnknownCredential } from './authorization-source.j
 import type { Monotonic } from './monotonic.js';
 
 /** How much the registry is asked about credentials that were never seen good here. */
-export interface StrangerLimits {
+interface StrangerLimits {
   /** Look-ups at the same time; as many connections carry them (`HttpAuthorizationSource`). */
   readonly running: number;
   /** Look-ups that wait for one of those to end. */

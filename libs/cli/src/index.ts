@@ -6,10 +6,8 @@ export {
   organizationOption,
   runPlatform,
   type CommandGroup,
-  type CommandOf,
   type Given,
   type PlatformCommand,
-  type PlatformOptions,
 } from './program.js';
 export { secrets } from './secrets.command.js';
 export { signingKeys } from './signing-keys.command.js';

@@ -46,7 +46,7 @@ export interface CommandGroup {
 export type CommandOf = (module: ModuleName) => CommandGroup | PlatformCommand;
 
 /** What the program is made of. */
-export interface PlatformOptions {
+interface PlatformOptions {
   readonly module: ModuleName;
   readonly commands: readonly CommandOf[];
   /** Default: what follows the script's name on the command line. */

@@ -12,7 +12,7 @@ import { SEALING_ENVIRONMENT, withDatabase } from './module-database.js';
 import type { CommandGroup, CommandOf, PlatformCommand } from './program.js';
 
 /** Of which keys of the module the commands are; no others are shown or touched. */
-export interface SigningKeysOptions {
+interface SigningKeysOptions {
   readonly purpose: string;
   /** How long what they sign lives, in minutes. */
   readonly lifeMinutes: number;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** A request as it arrived. */
-export interface Arrived {
+interface Arrived {
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
@@ -10,7 +10,7 @@ export interface Arrived {
 }
 
 /** What the server does with one request. */
-export type Behaviour = (response: ServerResponse, arrived: Arrived) => void;
+type Behaviour = (response: ServerResponse, arrived: Arrived) => void;
 
 /** A server that does with the n-th request what the n-th behaviour says, and the last one with all further ones. */
 export class HostileServer {

@@ -1,8 +1,8 @@
 export { AddressList, addressList, plainAddress } from './address-list.js';
 export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
-export { keyringOf, type Keyring, type NamedKey } from './keyring.js';
+export { keyringOf, type Keyring } from './keyring.js';
 export { ConfigError, readConfig } from './read-config.js';
-export { base64Key, commaList, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
+export { commaList, httpUrl } from './values.js';
 export {
   addressPeppersConfig,
   consoleConfig,
@@ -26,8 +26,6 @@ export {
   senderDomainsConfig,
   serviceConfig,
   type ImportBucketConfig,
-  type KafkaConfig,
   type KafkaSecurityConfig,
   type SecretsConfig,
-  type ServiceConfig,
 } from './pieces.js';

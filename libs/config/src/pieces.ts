@@ -27,7 +27,7 @@ export const serviceConfig = z.object({
 });
 
 /** What {@link serviceConfig} reads. */
-export type ServiceConfig = z.infer<typeof serviceConfig>;
+type ServiceConfig = z.infer<typeof serviceConfig>;
 
 /**
  * How long a process that is told to end still answers, in milliseconds: until a balancer has learned that it is not
@@ -189,11 +189,9 @@ export const kafkaSecurityConfig = z.object({
   KAFKA_OAUTH_SCOPE: z.string().optional(),
   KAFKA_OAUTH_EXTENSIONS: commaList().default([]),
 });
+
 /** What {@link kafkaSecurityConfig} reads. */
 export type KafkaSecurityConfig = z.infer<typeof kafkaSecurityConfig>;
-
-/** What {@link kafkaConfig} reads. */
-export type KafkaConfig = z.infer<typeof kafkaConfig>;
 
 /** The internal listeners of all modules; a module that needs fewer picks them. */
 export const peersConfig = z.object({

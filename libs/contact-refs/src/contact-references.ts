@@ -20,7 +20,7 @@ export type ResolvedContact =
   | { readonly kind: 'unreadable' };
 
 /** A contact's id in a body, and where it stands there. */
-export interface GivenReference {
+interface GivenReference {
   readonly id: string;
   readonly pointer: string;
 }

@@ -3,7 +3,7 @@ import { contactKey, newestOf, type ChainEnd, type ContactId, type ContactRef } 
 import { contactStatements, type ProfileColumns } from './contact-statements.js';
 
 /** How a module keeps what it knows of contacts. */
-export interface ContactRefsOptions {
+interface ContactRefsOptions {
   /** `contact_refs` unless given; trusted. */
   readonly table?: string;
   /** What else the rows of the table hold. */

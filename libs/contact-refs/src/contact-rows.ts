@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 
 /** Rows written on `origin` belong to the contact `to` now. */
-export interface ContactMove {
+interface ContactMove {
   readonly origin: string;
   readonly to: string;
 }

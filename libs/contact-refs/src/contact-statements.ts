@@ -10,7 +10,7 @@ export interface ProfileColumns {
 }
 
 /** How the statements are to be built. */
-export interface StatementOptions {
+interface StatementOptions {
   readonly table: string;
   /** Erased contacts are remembered by hashes in `erased_contacts`, not by rows. */
   readonly hashed: boolean;

@@ -19,7 +19,7 @@ export interface LookedUpContact extends ContactRef {
 }
 
 /** What core answered of contacts. */
-export interface LookUp {
+interface LookUp {
   readonly contacts: readonly LookedUpContact[];
   /**
    * Of the ids that were asked for, those that the answer tells something of which cannot be read: nobody may take them

@@ -32,10 +32,4 @@ export { ContactRefs } from './contact-refs.js';
 export { contactRefsTable, erasedContactsTable } from './contact-refs.table.js';
 export { ContactRowsRegistry, contactTable, type ContactRows } from './contact-rows.js';
 export { chainOf } from './contact-statements.js';
-export {
-  coreDoesNotAnswer,
-  CoreContacts,
-  IDS_AT_ONCE,
-  type LookedUpContact,
-  type LookUp,
-} from './core-contacts.js';
+export { coreDoesNotAnswer, CoreContacts, IDS_AT_ONCE, type LookedUpContact } from './core-contacts.js';

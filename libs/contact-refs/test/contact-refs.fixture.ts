@@ -23,7 +23,7 @@ export type Behaviour =
   'well' | 'slowly' | 'hangs up' | { status: number } | { text: string } | { oddly: readonly unknown[] };
 
 /** A contact as core would tell of it. */
-export interface CoreContact {
+interface CoreContact {
   id: string;
   organization_id: string;
   state: 'active' | 'merged' | 'deleted' | 'erased';
@@ -32,7 +32,7 @@ export interface CoreContact {
 }
 
 /** Core's look-up of contacts, which keeps its contract or breaks it. */
-export class PlayedCore {
+class PlayedCore {
   readonly contacts: CoreContact[] = [];
   /** The ids of each look-up. */
   readonly lookups: string[][] = [];

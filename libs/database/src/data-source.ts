@@ -8,7 +8,7 @@ import { SnakeCaseNaming } from './snake-case.naming.js';
 export type EntityClass = new () => ObjectLiteral;
 
 /** What a data source is made of. */
-export interface DataSourceSettings {
+interface DataSourceSettings {
   module: string;
   entities: EntityClass[];
   migrations: MigrationClass[];

@@ -19,7 +19,7 @@ import { retentionOf } from './jobs/retention.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 
 /** What a module says of its database. */
-export interface DatabaseModuleOptions {
+interface DatabaseModuleOptions {
   /** The module's name; shown in `pg_stat_activity`. */
   module: string;
   entities: EntityClass[];

@@ -53,7 +53,7 @@ const ALONG_INDEXES = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_
 const ONE_PLAN = 'SET LOCAL plan_cache_mode = force_generic_plan';
 
 /** How a transaction of one organization works. */
-export interface WithinOptions {
+interface WithinOptions {
   /** Prepared statements keep the plan they have, whatever they are given: no plan is better for some of it. */
   readonly onePlan?: boolean;
   /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
@@ -61,7 +61,7 @@ export interface WithinOptions {
 }
 
 /** How a transaction that crosses organizations works. */
-export interface AcrossOptions extends WithinOptions {
+interface AcrossOptions extends WithinOptions {
   /** Every statement seeks its rows by keys that it is given: no plan may read a table whole. As `onePlan` besides. */
   readonly byKeys?: boolean;
   /** Statements without parameters that set what ends with the transaction; they travel with its beginning. */

@@ -15,7 +15,7 @@ export class DatabaseUnavailable extends Problem {
 }
 
 /** What pg reports of a failed statement; see https://www.postgresql.org/docs/18/errcodes-appendix.html. */
-export interface PostgresFailure {
+interface PostgresFailure {
   code: string;
   constraint?: string;
   table?: string;

@@ -59,7 +59,7 @@ export const WIDGET_MIGRATIONS: MigrationClass[] = [
 ];
 
 /** Remembers what it was told, where libs/audit would write rows. */
-export class RememberedChanges extends ChangeRecorder {
+class RememberedChanges extends ChangeRecorder {
   readonly changes: RecordedChange[] = [];
 
   async record(_tx: Transaction, _context: RequestContext, change: RecordedChange): Promise<void> {

@@ -9,5 +9,4 @@ export {
   signReceipt,
   type ErasedCounts,
   type ErasingModule,
-  type ReceiptContent,
 } from './receipts.js';

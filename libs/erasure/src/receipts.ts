@@ -16,7 +16,7 @@ export const RECEIPT_KEYS_SHOWN_FOR_MS = 20 * 365 * 86_400_000;
 const TYPE = 'erasure-receipt+jws';
 
 /** What a receipt says: who has erased, for which request, how much and when. */
-export interface ReceiptContent {
+interface ReceiptContent {
   readonly module: ErasingModule | 'core';
   readonly organization_id: string;
   readonly subject_request_id: string;

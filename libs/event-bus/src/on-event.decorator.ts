@@ -5,7 +5,7 @@ import { EventDelivery, type EventFailure } from './delivery/event-delivery.js';
 import { PassErrorsOn } from './delivery/pass-errors-on.filter.js';
 
 /** Options of {@link OnEvent}. */
-export interface OnEventOptions {
+interface OnEventOptions {
   /**
    * The method of the same class that takes an event that failed three times: `(event, failure) => Promise<void>`.
    * Without it the event is written to the table `parked_events`. Either way later events go on.
@@ -14,7 +14,7 @@ export interface OnEventOptions {
 }
 
 /** What `@OnEvent` stands on: a method that takes a run of events. */
-export type EventHandler<T extends EventType> = (events: DomainEvent<T>[]) => Promise<void>;
+type EventHandler<T extends EventType> = (events: DomainEvent<T>[]) => Promise<void>;
 
 /** What an event's handler needs to know beyond the pattern. */
 export interface OnEventExtras {

@@ -3,17 +3,14 @@ export {
   EVENTS,
   EVENT_TYPES,
   isEventType,
-  publisherOf,
   topicOf,
   topicOfModule,
   type EventData,
   type EventType,
 } from './catalogue.js';
-export { contactSnapshot } from './core.events.js';
-export { LIFECYCLE, PUBLISHERS, type EventDefinition, type Publisher } from './definition.js';
+export { LIFECYCLE, type Publisher } from './definition.js';
 export {
   checkData,
-  envelopeSchema,
   InvalidDomainEvent,
   parseDomainEvent,
   sourceOf,
@@ -21,4 +18,3 @@ export {
   UnknownEventType,
   type DomainEvent,
 } from './envelope.js';
-export { type JsonSchema } from './json-schema.js';

@@ -17,7 +17,7 @@ export function fileText(document: unknown): string {
  * `node libs/events/dist/publish-schemas.js`.
  * @throws Error listing what would break a published version; a change like that needs a new version
  */
-export function publishSchemas(): void {
+function publishSchemas(): void {
   const current = currentSchemas();
   if (existsSync(PUBLISHED)) {
     const published = JSON.parse(readFileSync(PUBLISHED, 'utf8')) as PublishedSchemas;

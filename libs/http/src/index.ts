@@ -10,7 +10,6 @@ export {
   type Authenticator,
   type MemberAuthenticator,
   type OrganizationSnapshot,
-  type Principal,
   type RequestContext,
   type RequestOrigin,
   type TenantAuthenticator,
@@ -18,13 +17,7 @@ export {
 export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
 export { Answer } from './endpoints/answer.js';
 export { etagOf, requireMatch } from './endpoints/etag.js';
-export {
-  Endpoint,
-  DEFAULT_BODY_LIMIT,
-  type EndpointOptions,
-  type RouteAuthorization,
-} from './endpoints/endpoint.decorator.js';
-export type { ResponseType } from './endpoints/describe-endpoint.js';
+export { Endpoint, type EndpointOptions } from './endpoints/endpoint.decorator.js';
 export {
   CreateEndpoint,
   GetEndpoint,
@@ -33,7 +26,6 @@ export {
   RestoreEndpoint,
   SoftDeleteEndpoint,
   UpdateEndpoint,
-  type ResourceEndpointOptions,
 } from './endpoints/resource-endpoints.js';
 export {
   AnyBody,
@@ -52,16 +44,8 @@ export {
   Query,
   RawBody,
 } from './endpoints/parameter-decorators.js';
-export type {
-  ApiClass,
-  BodyForm,
-  HttpMethod,
-  LatencyClass,
-  OtherAuthorization,
-  RouteDeclaration,
-} from './endpoints/route-declaration.js';
 export { isOfOwnFactors } from './endpoints/route-declaration.js';
-export { Cursors, type CursorScope } from './lists/cursors.js';
+export { Cursors } from './lists/cursors.js';
 export {
   mapPage,
   type FilterOp,
@@ -73,20 +57,11 @@ export {
   type ListQuery,
   type ListSort,
   type Page,
-  type ParameterSpec,
   type SortSpec,
 } from './lists/list-definition.js';
 export { parseFilters, parseListRequest } from './lists/parse-list-request.js';
-export { queryParameters, refuseUnknown, type QueryParameter } from './reading/query-string.js';
-export {
-  formFields,
-  MAX_JSON_VALUES,
-  parseForm,
-  parseJsonBytes,
-  readBytes,
-  RequestAborted,
-  type BodyRule,
-} from './reading/read-body.js';
+export { queryParameters, refuseUnknown } from './reading/query-string.js';
+export { formFields, parseForm, parseJsonBytes, readBytes, RequestAborted } from './reading/read-body.js';
 export { isLongerThan } from './reading/bounds.js';
 export { yieldLoop } from './reading/event-loop.js';
 export {
@@ -101,18 +76,12 @@ export {
 } from './reading/field-decorators.js';
 export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
 export { PatchOf } from './reading/patch-of.js';
-export { readNaturalKey, type NaturalKey } from './reading/natural-key.js';
-export {
-  checkFurther,
-  inspect,
-  validateBody,
-  validateQuery,
-  type FurtherCheck,
-} from './reading/validate-dto.js';
+export { readNaturalKey } from './reading/natural-key.js';
+export { checkFurther, inspect, validateBody } from './reading/validate-dto.js';
 export { readPlainly } from './reading/read-plainly.js';
 export { csvLine } from './csv/csv-line.js';
 export { canonicalJson } from './json/canonical-json.js';
-export { inspectJson, isStorableText, type Inspected } from './json/inspect-json.js';
+export { inspectJson, isStorableText } from './json/inspect-json.js';
 export { endOfJsonString } from './json/count-values.js';
 export { pointerToken } from './json/json-pointer.js';
 export {
@@ -120,14 +89,11 @@ export {
   contains,
   inOrder,
   valueAt,
-  type Comparison,
   type OrderComparison,
-  type OtherTypeDiffers,
   type PathRules,
 } from './json/compare-values.js';
 export { containsText } from './json/contains-text.js';
 export { parseInstant } from './json/parse-instant.js';
-export { readIdempotencyKey } from './idempotency/idempotency-key.js';
 export {
   IDEMPOTENCY_STORE,
   type IdempotencyClaim,
@@ -135,23 +101,23 @@ export {
   type IdempotencyStore,
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
-export { Batcher, type BatcherOptions } from './jobs/batcher.js';
-export { Pace, type Quiet } from './jobs/pace.js';
-export { PollingJob, type PollingJobOptions } from './jobs/polling-job.js';
+export { Batcher } from './jobs/batcher.js';
+export { Pace } from './jobs/pace.js';
+export { PollingJob } from './jobs/polling-job.js';
 export { Setbacks } from './jobs/setbacks.js';
-export { answerError, answerProblem } from './problems/answer-problem.js';
-export { answerClientError, MAX_URI_BYTES, rawProblem } from './problems/client-error.js';
+export { answerError } from './problems/answer-problem.js';
+export { answerClientError, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';
 export { correlationIdFrom, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
 export { log } from './observe/log.js';
 export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';
-export { registerDependency, type Dependency } from './observe/dependencies.js';
-export { registerReadiness, type ReadinessCheck } from './observe/readiness.js';
-export { EventStream, serverSentText, type ServerSentEvent } from './streams/event-stream.js';
+export { registerDependency } from './observe/dependencies.js';
+export { registerReadiness } from './observe/readiness.js';
+export { EventStream, serverSentText } from './streams/event-stream.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
 export { bootstrap } from './boot/bootstrap.js';
 export { DRAINABLE, type Drainable } from './boot/drainable.js';
-export { BootError, type ModuleName, type Route } from './boot/route-table.js';
+export { BootError, type ModuleName } from './boot/route-table.js';
 export { SameAs } from './openapi/same-as.js';
-export { openApiDocument, writeOpenApi, type OpenApiOptions } from './openapi/write-open-api.js';
+export { openApiDocument, writeOpenApi } from './openapi/write-open-api.js';

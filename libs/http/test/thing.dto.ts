@@ -15,7 +15,7 @@ import {
 import { custom, IsImmutable, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '../src/index.js';
 
 /** A nested part of a {@link ThingDto}. */
-export class PartDto {
+class PartDto {
   @IsString()
   @MaxLength(10)
   name: string;

@@ -11,7 +11,7 @@ export function startThings(options: Partial<BootOptions> = {}): Promise<Running
 }
 
 /** An answer as tests look at it. */
-export interface Seen {
+interface Seen {
   status: number;
   headers: Headers;
   body: any; // eslint-disable-line @typescript-eslint/no-explicit-any -- tests judge what comes

@@ -1,7 +1,7 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
 /** An address a name has. */
-export interface HostAddress {
+interface HostAddress {
   readonly address: string;
   readonly family: number;
 }

@@ -3,7 +3,7 @@ import { resolveHost, type ResolveHost } from './host-resolver.js';
 import { sendPinned, type OutboundFailure } from './pinned-request.js';
 
 /** One POST to a customer's address. */
-export interface PinnedPost {
+interface PinnedPost {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -10,7 +10,7 @@ import { DestinationNotAllowed, resolveDestination, type Destination } from './d
 import type { ResolveHost } from './host-resolver.js';
 
 /** One request to an address that a tenant has named. */
-export interface PinnedRequest {
+interface PinnedRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 export { isProblemCode, PROBLEMS, type ProblemCode } from './registry.js';
 export { FieldErrors, MAX_ERRORS, shortName, type FieldCode, type FieldError } from './field-errors.js';
-export type { ProblemDefinition } from './problem-definition.js';
-export { Problem, PROBLEM_CONTENT_TYPE, type ProblemBody, type ProblemOptions } from './problem.js';
+export { Problem, PROBLEM_CONTENT_TYPE } from './problem.js';
 export { problemIndexPage, problemPage } from './problem-page.js';
 export { PROBLEM_SCHEMA, problemExample } from './problem-schema.js';

@@ -19,7 +19,7 @@ export interface ProblemBody {
 }
 
 /** What an occurrence adds to its code. */
-export interface ProblemOptions {
+interface ProblemOptions {
   /** Public text: never an id of another organization, a secret, SQL or a path. */
   detail?: string;
   /** All of them; the answer names the first 20 and counts the others. */

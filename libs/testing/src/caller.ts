@@ -10,7 +10,7 @@ export interface Answer<T = Record<string, never>> {
 }
 
 /** What a call sends besides its path. */
-export interface CallOptions {
+interface CallOptions {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is, in place of `body`. */

@@ -10,7 +10,7 @@ import {
 } from 'dns-packet';
 
 /** How a name server can fail: by an RCODE, by saying nothing at all, or by what is no DNS. */
-export type DnsFault = 'SERVFAIL' | 'REFUSED' | 'hang' | 'garbage';
+type DnsFault = 'SERVFAIL' | 'REFUSED' | 'hang' | 'garbage';
 
 const RCODES = { SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 };
 /** RFC 1035 §4.2.1: a longer answer by UDP is truncated, and asked for again by TCP. */

@@ -1,5 +1,5 @@
 /** A server-sent event as it was received. */
-export interface ReceivedEvent {
+interface ReceivedEvent {
   readonly id: string | undefined;
   readonly event: string | undefined;
   readonly data: string;

@@ -14,7 +14,7 @@ export function anOrganization(overrides: Partial<OrganizationSnapshot> = {}): O
 }
 
 /** What a request context can be told. */
-export interface ContextOverrides extends Partial<Omit<RequestContext, 'permissions' | 'can'>> {
+interface ContextOverrides extends Partial<Omit<RequestContext, 'permissions' | 'can'>> {
   permissions?: readonly Permission[];
 }
 

@@ -1,17 +1,17 @@
-export { AppProcess, buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
+export { buildAll, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
-export { Caller, type Answer, type CallOptions } from './caller.js';
+export { Caller, type Answer } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { DatabaseProxy } from './database-proxy.js';
-export { DnsServer, type DnsFault } from './dns-server.js';
+export { DnsServer } from './dns-server.js';
 export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
-export { eventually, type Patience } from './eventually.js';
-export { EventReader, type ReceivedEvent } from './event-reader.js';
+export { eventually } from './eventually.js';
+export { EventReader } from './event-reader.js';
 export { expectEveryTableIsolated } from './expect-every-table-isolated.js';
 export { expectForeignKeysSeek } from './expect-foreign-keys-seek.js';
 export { expectMigrationsReversible } from './expect-migrations-reversible.js';
-export { aContext, anOrganization, type ContextOverrides } from './fixtures.js';
+export { aContext, anOrganization } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
 export {
@@ -19,7 +19,6 @@ export {
   MODULES,
   PlatformUnderTest,
   START_WITHIN_MS,
-  type CaughtMail,
   type Module,
   type Tenant,
 } from './platform-under-test.js';
@@ -31,22 +30,18 @@ export { startS3, type S3Server } from './s3/s3-server.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { serviceKeys } from './service-keys.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';
-export { searchEverything, type Search, type Searched } from './search-everything.js';
-export { startTestApp, type TestApp, type TestAppOptions } from './test-app.js';
-export { startTestProcess, type TestProcess, type TestProcessOptions } from './test-process.js';
+export { searchEverything } from './search-everything.js';
+export { startTestApp, type TestApp } from './test-app.js';
+export { startTestProcess, type TestProcess } from './test-process.js';
 export { requiredVariable } from './required-variable.js';
 export { testDatabase, type TestDatabase } from './test-database.js';
 export { totpCode } from './totp-code.js';
-export { TestRegistry, type TestKey, type TestMembership } from './test-registry.js';
+export { TestRegistry } from './test-registry.js';
 export { itBehavesLikeASoftDeletableResource } from './behaves-like-a-soft-deletable-resource.js';
 export {
   expectProblem,
   expectStatus,
-  ITEM_CALLS,
-  ResourceWorld,
   unknownId,
   type ProblemAnswer,
   type ResourceItem,
-  type ResourcePage,
-  type SoftDeletableResource,
 } from './soft-deletable-resource.js';

@@ -4,7 +4,7 @@ import { provisionDatabase, type ProvisionedDatabase } from '@customer-platform/
 import { requiredVariable } from './required-variable.js';
 
 /** What a copy is made of. */
-export interface MigratedCopyOptions {
+interface MigratedCopyOptions {
   module: string;
   /** The name of the copy, which is not there yet. */
   database: string;

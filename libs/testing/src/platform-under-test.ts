@@ -37,7 +37,7 @@ export interface Tenant {
 }
 
 /** A mail as the catcher shows it. */
-export interface CaughtMail {
+interface CaughtMail {
   id: string;
   to: string[];
   subject: string;

@@ -1,5 +1,5 @@
 /** What was looked for, and where it stands. */
-export interface Search {
+interface Search {
   /** Rows that were looked at. */
   readonly rows: number;
   readonly tables: number;
@@ -8,7 +8,7 @@ export interface Search {
 }
 
 /** A database, asked as superuser. */
-export interface Searched {
+interface Searched {
   query<Row>(sql: string, values?: unknown[]): Promise<Row[]>;
 }
 

@@ -10,7 +10,7 @@ import type { TestDatabase } from './test-database.js';
 import { TestRegistry } from './test-registry.js';
 
 /** What a test starts. */
-export interface TestAppOptions extends Omit<BootOptions, 'module' | 'root'> {
+interface TestAppOptions extends Omit<BootOptions, 'module' | 'root'> {
   module: BootOptions['module'];
   root: Type;
   database?: TestDatabase;

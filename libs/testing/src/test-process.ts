@@ -7,7 +7,7 @@ import type { TestDatabase } from './test-database.js';
 import type { TestRegistry } from './test-registry.js';
 
 /** What a test starts as a process. */
-export interface TestProcessOptions {
+interface TestProcessOptions {
   module: ModuleName;
   registry: TestRegistry;
   database: TestDatabase;

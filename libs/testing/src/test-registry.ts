@@ -16,7 +16,7 @@ import { isPermission, type Permission } from '@customer-platform/permissions';
 import { anOrganization } from './fixtures.js';
 
 /** A credential to be issued. */
-export interface TestKey {
+interface TestKey {
   organizationId: string;
   permissions: readonly Permission[];
   settings?: Record<string, unknown>;
@@ -29,7 +29,7 @@ export interface TestKey {
 }
 
 /** What the registry knows of an organization without a key. */
-export interface TestOrganizationState {
+interface TestOrganizationState {
   settings?: Record<string, unknown>;
   suspended?: boolean;
   /** The organization directly below the root that it belongs to. */
@@ -37,7 +37,7 @@ export interface TestOrganizationState {
 }
 
 /** Whether a user belongs to an organization, as identity tells other modules; `failing`: it cannot tell. */
-export type TestMembership = 'member' | 'deleted' | 'none' | 'failing';
+type TestMembership = 'member' | 'deleted' | 'none' | 'failing';
 
 interface IssuedKey extends TestKey {
   id: string;

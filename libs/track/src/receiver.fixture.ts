@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 
 /** What a receiver answers to one batch in place of a 202: a status with a body and headers, or nothing at all. */
-export interface Fault {
+interface Fault {
   /** `cut`: the connection ends; `hang`: it stays, without an answer; `taken`: what came is accepted, the answer is not sent. */
   readonly status: number | 'cut' | 'hang' | 'taken';
   readonly body?: unknown;
@@ -10,7 +10,7 @@ export interface Fault {
 }
 
 /** An item of a batch as it came. */
-export interface Received {
+interface Received {
   readonly type: string;
   readonly event?: string;
   readonly external_id: string;

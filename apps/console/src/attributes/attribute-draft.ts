@@ -1,7 +1,7 @@
 import type { BodyOf, ItemOf } from '@customer-platform/client';
 
 export type Attribute = ItemOf<'/v1/core/attribute-definitions'>;
-export type NewAttribute = BodyOf<'post', '/v1/core/attribute-definitions'>;
+type NewAttribute = BodyOf<'post', '/v1/core/attribute-definitions'>;
 export type AttributeType = Attribute['type'];
 
 export const TYPES = [

@@ -9,7 +9,7 @@ const OFFERED = 200;
 const COUNTED_AGAIN_MS = 5_000;
 
 /** A segment or a list, as far as one aims at it. */
-export interface Audience {
+interface Audience {
   id: string;
   name: string;
   count: number;

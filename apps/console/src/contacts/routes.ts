@@ -17,18 +17,18 @@ export interface TimelineSearch extends TimelineFilters {
 }
 
 /** On every part of a contact: which contact one asked for, where that was merged into this one. */
-export interface ContactSearch {
+interface ContactSearch {
   merged?: string;
 }
 
 /** Which activities are shown, and whether the form for a new one is open. */
-export interface ActivitiesSearch {
+interface ActivitiesSearch {
   status?: (typeof ACTIVITY_STATUSES)[number];
   form?: true;
 }
 
 /** The two contacts of a merge. */
-export interface MergeSearch {
+interface MergeSearch {
   survivor?: string;
   merged?: string;
 }

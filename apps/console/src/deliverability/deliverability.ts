@@ -21,7 +21,6 @@ export const MEASURES = ['sends', 'delivered', 'bounced', 'complained', 'opened'
 export type Measure = (typeof MEASURES)[number];
 
 export const RATES = ['delivered', 'bounced', 'complained', 'opened', 'clicked'] as const;
-export type Rate = (typeof RATES)[number];
 
 /** In an address, the group of sends that have none; a channel, domain or campaign is never called so. */
 export const NO_GROUP = 'none';

@@ -6,7 +6,7 @@ import { LETTER_STATES, STAGES } from './dead-letters/dead-letter.ts';
 export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
 export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 
-export interface KeysSearch {
+interface KeysSearch {
   status?: (typeof KEY_STATES)[number] | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface DeadLettersSearch {
   open?: string | undefined;
 }
 
-export interface TaxonomiesSearch {
+interface TaxonomiesSearch {
   /** The taxonomy beside the list, by its slug. */
   open?: string | undefined;
 }

@@ -1,9 +1,9 @@
 import type { DataOf } from '@customer-platform/client';
 
-export type Usage = DataOf<'get', '/v1/core/usage'>;
+type Usage = DataOf<'get', '/v1/core/usage'>;
 export type UsagePeriod = Usage['data'][number];
 
-export const DAYS_SHOWN = 30;
+const DAYS_SHOWN = 30;
 const DAY_MS = 86_400_000;
 
 /** The last thirty days, today included, as the API counts days: in UTC. */

@@ -4,7 +4,7 @@ import compile from 'icu-minify/compile';
 export type WrittenTexts = { [name: string]: string | WrittenTexts };
 
 /** The same, ready to be filled in: `use-intl/format-message/format-only` reads these and no other. */
-export type CompiledTexts = { [name: string]: ReturnType<typeof compile> | CompiledTexts };
+type CompiledTexts = { [name: string]: ReturnType<typeof compile> | CompiledTexts };
 
 /** Parses every text. @throws Error where one is no ICU message */
 export function compiledTexts(texts: WrittenTexts): CompiledTexts {

@@ -19,4 +19,4 @@ export function Speaking({ language, children }: { language: Language; children:
 }
 
 /** The zone of whoever looks. */
-export const VIEWER_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const VIEWER_ZONE = new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -10,7 +10,7 @@ export type Import = DataOf<'get', '/v1/core/imports/{id}'>;
 export type ImportSummary = ItemOf<'/v1/core/imports'>;
 
 /** So often one that goes on is looked at, in ms. */
-export const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
 
 export function isOver({ state }: Pick<ImportSummary, 'state'>): boolean {
   return state === 'completed' || state === 'failed';
@@ -28,7 +28,7 @@ export function useImport(id: string) {
 }
 
 /** What is sent. */
-export interface Upload {
+interface Upload {
   options: object;
   file: File;
 }

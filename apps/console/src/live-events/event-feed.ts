@@ -10,7 +10,7 @@ export interface FeedFilters {
   contact_id?: string | undefined;
 }
 
-export interface FeedSource {
+interface FeedSource {
   api: Client;
   token: (why?: { renew?: boolean }) => Promise<string>;
   filters: FeedFilters;

@@ -2,7 +2,7 @@ import type { BodyOf, ItemOf } from '@customer-platform/client';
 import { countedKeys, testDraft, testOf, type Condition, type Op } from '../segments/rule.ts';
 
 export type Rule = ItemOf<'/v1/loyalty/rules'>;
-export type NewRule = BodyOf<'post', '/v1/loyalty/rules'>;
+type NewRule = BodyOf<'post', '/v1/loyalty/rules'>;
 
 export const ROUNDINGS = ['floor', 'half_up', 'ceil'] as const;
 export const PERIODS = ['day', 'month', 'year', 'lifetime'] as const;

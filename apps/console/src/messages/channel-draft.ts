@@ -7,7 +7,7 @@ export type ChannelSettings = Schemas['ChannelSettingsDto'];
 export type ChannelSetting = Readonly<Record<string, unknown>>;
 
 /** A secret as it is shown: never itself. */
-export interface ShownSecret {
+interface ShownSecret {
   set: boolean;
   fingerprint: string | null;
   updated_at: string | null;

@@ -30,7 +30,7 @@ export interface TemplatesSearch {
 }
 
 /** What a new template begins as. */
-export type NewTemplateSearch = Pick<TemplatesSearch, 'kind' | 'channel'>;
+type NewTemplateSearch = Pick<TemplatesSearch, 'kind' | 'channel'>;
 
 export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
 
@@ -44,13 +44,13 @@ export interface RoutingSearch {
 }
 
 /** The versions of a template that stand beside each other. */
-export interface TemplateSearch {
+interface TemplateSearch {
   from?: number | undefined;
   to?: number | undefined;
 }
 
 /** The channel whose form is open. */
-export interface ChannelsSearch {
+interface ChannelsSearch {
   open?: Channel | undefined;
 }
 

@@ -3,7 +3,7 @@ import { countedKeys, testDraft, testOf, type Condition, type Op } from '../segm
 import type { Channel, EventType } from './vocabulary.ts';
 
 export type RoutingRule = Schemas['RuleDto'];
-export type NewRoutingRule = BodyOf<'post', '/v1/messaging/event-routing'>;
+type NewRoutingRule = BodyOf<'post', '/v1/messaging/event-routing'>;
 
 export const RECIPIENTS = ['contact', 'event', 'address'] as const;
 export const ROUTING_OPS: readonly Op[] = [

@@ -11,7 +11,7 @@ export const TEMPLATE_KINDS = ['message', 'layout', 'partial'] as const;
 export type TemplateKind = (typeof TEMPLATE_KINDS)[number];
 
 /** Parts by locale. */
-export type Locales = Record<string, Record<string, unknown>>;
+type Locales = Record<string, Record<string, unknown>>;
 
 /** A template as it is written in the form. */
 export interface TemplateDraft {

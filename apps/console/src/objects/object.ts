@@ -75,7 +75,7 @@ export function nameOfRecord(
 }
 
 /** How the list of a definition's records is filtered: `values.year[gte]` → `2020`. */
-export type ValueFilters = Readonly<Record<string, string>>;
+type ValueFilters = Readonly<Record<string, string>>;
 
 /** As a call of the API takes it: filters by values are named by a definition's fields, which no type knows. */
 export function asQuery(query: object): Record<string, never> {

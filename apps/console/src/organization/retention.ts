@@ -11,10 +11,10 @@ export const KINDS = [
   { name: 'deliveries', field: 'webhook_deliveries_days', least: 7, most: 14 },
 ] as const;
 
-export type RetentionField = (typeof KINDS)[number]['field'];
+type RetentionField = (typeof KINDS)[number]['field'];
 
 /** The periods as a form holds them, in days; empty: kept. */
-export type RetentionDraft = Readonly<Record<RetentionField, string>>;
+type RetentionDraft = Readonly<Record<RetentionField, string>>;
 
 export function retentionOf({ settings }: OrganizationRow): RetentionDraft {
   const said: Partial<Record<RetentionField, number | null>> = settings.retention ?? {};

@@ -27,14 +27,14 @@ function searchOf(given: Record<string, unknown>): AreaSearch {
   ]) as AreaSearch;
 }
 
-export const areaRoute = createRoute({
+const areaRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'organization',
   validateSearch: searchOf,
   component: lazyRouteComponent(() => import('./area.tsx'), 'Area'),
 });
 
-export const settingsRoute = createRoute({
+const settingsRoute = createRoute({
   getParentRoute: () => areaRoute,
   path: '/',
   component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
@@ -46,7 +46,7 @@ export const childrenRoute = createRoute({
   component: lazyRouteComponent(() => import('./children-page.tsx'), 'ChildrenPage'),
 });
 
-export const retentionRoute = createRoute({
+const retentionRoute = createRoute({
   getParentRoute: () => areaRoute,
   path: 'retention',
   component: lazyRouteComponent(() => import('./retention-page.tsx'), 'RetentionPage'),

@@ -53,7 +53,7 @@ export const STATE_TONES = {
 const OPEN: SubjectRequest['state'][] = ['verifying', 'in_progress'];
 
 /** Whether somebody still waits for it. */
-export function isOpen({ state }: Pick<SubjectRequest, 'state'>): boolean {
+function isOpen({ state }: Pick<SubjectRequest, 'state'>): boolean {
   return OPEN.includes(state);
 }
 
@@ -121,7 +121,7 @@ export function isKept({ expires_at: end }: NonNullable<SubjectRequest['result']
 }
 
 /** The acts on a request, and which of them are open. */
-export type Acts = Record<'verify' | 'complete' | 'extend' | 'reject', boolean>;
+type Acts = Record<'verify' | 'complete' | 'extend' | 'reject', boolean>;
 
 /** What one may do with it, before the permission for it. */
 export function actsOf(request: SubjectRequest): Acts {

@@ -1,5 +1,5 @@
 /** What a condition was compared with, of one contact; `hidden` from who may not see it. */
-export type Actual = 'hidden' | { value: unknown } | { count: number; exact: boolean; after: string | null };
+type Actual = 'hidden' | { value: unknown } | { count: number; exact: boolean; after: string | null };
 
 /** Whether an explained node holds. */
 export function resultOf(explained: unknown): boolean | undefined {

@@ -10,7 +10,7 @@ export interface SegmentsSearch {
 }
 
 /** Which members are shown, and whose membership is explained. */
-export interface SegmentSearch {
+interface SegmentSearch {
   status?: 'left';
   contact?: string;
 }
@@ -27,7 +27,7 @@ export const segmentsRoute = createRoute({
   component: lazyRouteComponent(() => import('./segments-page.tsx'), 'SegmentsPage'),
 });
 
-export const newSegmentRoute = createRoute({
+const newSegmentRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments/new',
   component: lazyRouteComponent(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),

@@ -189,7 +189,7 @@ function numberOf(text: string): number | undefined {
 }
 
 /** A value as it is typed. */
-export function draftOf(value: Scalar): Draft {
+function draftOf(value: Scalar): Draft {
   const as = typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
   return { as, text: String(value) };
 }

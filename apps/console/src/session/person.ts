@@ -1,5 +1,5 @@
 /** An organization as somebody who belongs to it sees it. */
-export interface Organization {
+interface Organization {
   id: string;
   name: string;
   slug: string;

@@ -18,7 +18,7 @@ import { MESSAGE_PARTS } from '../messages/parts.ts';
 import { PARTS } from '../organization/parts.ts';
 
 /** A page of the menu. Whoever holds none of `permissions` does not see it. */
-export interface MenuPage {
+interface MenuPage {
   to:
     | '/o/$organization'
     | '/o/$organization/attributes'
@@ -38,7 +38,7 @@ export interface MenuPage {
 }
 
 /** In the order of the menu. */
-export const MENU: readonly MenuPage[] = [
+const MENU: readonly MenuPage[] = [
   { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
   { to: '/o/$organization/events', name: 'events', icon: Activity, permissions: ['core.events.read'] },
   { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },

@@ -1,7 +1,7 @@
 /** How light the Console is: as the system says, unless one says otherwise. */
 export const THEMES = ['system', 'light', 'dark'] as const;
 
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 const COOKIE = 'console-theme';
 const A_YEAR_S = 31_536_000;

@@ -1,5 +1,5 @@
 /** A time between two steps, as one says it. */
-export interface Elapsed {
+interface Elapsed {
   unit: 'ms' | 's' | 'min' | 'h' | 'd';
   count: number;
 }

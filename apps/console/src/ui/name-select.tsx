@@ -6,7 +6,7 @@ import { SearchField } from './filters.tsx';
 import { Select, TextField } from './form.tsx';
 
 /** Names to choose from, and whether there are more than these. */
-export interface Names {
+interface Names {
   items: readonly { id: string; name: string }[];
   more: boolean;
 }

@@ -1,5 +1,5 @@
 /** That something was done. */
-export interface Saying {
+interface Saying {
   title: string;
   /** Takes it back. */
   undo: (() => void) | undefined;

@@ -2,12 +2,12 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 
 /** A part of every bar; the colours are roles of the theme. */
-export interface BarPart {
+interface BarPart {
   name: string;
   tone: 'accent' | 'good' | 'warn' | 'bad' | 'edge';
 }
 
-export interface Bar {
+interface Bar {
   key: string;
   name: string;
   /** From the ground upwards, one for each part. */

@@ -92,7 +92,7 @@ export class DeclarationFieldsDto {
 }
 
 /** The fields of a definition that can be written. */
-export class AttributeDefinitionFieldsDto extends DeclarationFieldsDto {
+class AttributeDefinitionFieldsDto extends DeclarationFieldsDto {
   @ApiProperty({ example: 'plan', description: 'The key of the attribute, byte by byte; set once.' })
   @IsString()
   @Matches(KEY)
@@ -154,7 +154,7 @@ export class ConversionQueryDto {
 const bound = (description: string) => ApiProperty({ type: Number, nullable: true, description });
 
 /** Which values an attribute takes, as it is answered. */
-export class DeclarationDto {
+class DeclarationDto {
   @ApiProperty({ enum: DECLARED_TYPES }) type: DeclaredType;
   @ApiProperty({
     type: 'array',
@@ -168,7 +168,7 @@ export class DeclarationDto {
 }
 
 /** The conversion of values that contacts had before. */
-export class ConversionDto {
+class ConversionDto {
   @ApiProperty({ enum: ['verifying', 'converting', 'ending', 'cancelling'] }) state: string;
   @ApiProperty({ type: DeclarationDto, description: 'What is declared as soon as it has ended.' })
   to: DeclarationDto;

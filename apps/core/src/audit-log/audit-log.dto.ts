@@ -8,7 +8,7 @@ const HASH = {
 };
 
 /** Who acted. */
-export class AuditActorDto {
+class AuditActorDto {
   @ApiProperty()
   type: string;
 
@@ -20,7 +20,7 @@ export class AuditActorDto {
 }
 
 /** What was acted on. */
-export class AuditResourceDto {
+class AuditResourceDto {
   @ApiProperty()
   type: string;
 
@@ -86,7 +86,7 @@ export class AuditEntryDto {
 }
 
 /** A signed statement of what the chain was. */
-export class AuditCheckpointDto {
+class AuditCheckpointDto {
   @ApiProperty({ type: 'integer' })
   seq: number;
 
@@ -129,7 +129,7 @@ export class AuditChainDto {
 }
 
 /** Where a page ends. */
-export class AuditPageInfoDto {
+class AuditPageInfoDto {
   @ApiProperty({ type: 'integer' })
   limit: number;
 

@@ -5,7 +5,7 @@ import { AuditLogRepository } from './audit-log.repository.js';
 import { isGenuine, type Checkpoint } from './checkpoint.js';
 
 /** What a verification of a whole chain came to. */
-export interface Verification {
+interface Verification {
   readonly finding: Finding;
   /** How many rows were found as they should be. */
   readonly rows: number;

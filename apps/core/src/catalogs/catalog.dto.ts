@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { CatalogEntry } from './catalog.js';
 
 /** A name in the languages of the catalogs. */
-export class CatalogNameDto {
+class CatalogNameDto {
   @ApiProperty()
   es: string;
 
@@ -11,7 +11,7 @@ export class CatalogNameDto {
 }
 
 /** What every catalog says of an entry. */
-export class CatalogEntryDto implements CatalogEntry {
+class CatalogEntryDto implements CatalogEntry {
   @ApiProperty()
   code: string;
 

@@ -10,10 +10,10 @@ export interface CatalogEntry {
 }
 
 /** A catalog: entries by code. */
-export type Catalog<E extends CatalogEntry> = Readonly<Record<string, E>>;
+type Catalog<E extends CatalogEntry> = Readonly<Record<string, E>>;
 
 /** An entry as it is listed. */
-export type Listed<E> = E & { readonly code: string };
+type Listed<E> = E & { readonly code: string };
 
 /** Reads a vendored catalog of this folder, once, at the start. */
 export function vendored<E extends CatalogEntry>(name: string): Catalog<E> {

@@ -40,7 +40,7 @@ export interface ConsentSubject {
 }
 
 /** What is not as usual of a recording. */
-export interface RecordingOptions {
+interface RecordingOptions {
   /** Why segments may change by it: a merge moves whoever it moves without a message. */
   readonly cause?: 'consent' | 'merge';
   /** What others were told last, where that is not what the subject's own history said. */

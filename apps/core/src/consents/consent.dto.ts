@@ -123,7 +123,7 @@ export class CreateConsentDto {
 }
 
 /** Who recorded it. */
-export class ConsentActorDto {
+class ConsentActorDto {
   @ApiProperty()
   type: string;
 

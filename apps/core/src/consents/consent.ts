@@ -1,5 +1,5 @@
 /** What a consent can be about; an organization adds its own as `custom.<slug>`. */
-export const PURPOSES = [
+const PURPOSES = [
   'marketing',
   'loyalty',
   'profiling',

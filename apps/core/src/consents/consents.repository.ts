@@ -74,7 +74,7 @@ const REFUSALS = `
    ORDER BY occurred_at, id`;
 
 /** What a consent is about, and of whom: all ids of one contact. */
-export interface ConsentPair {
+interface ConsentPair {
   readonly ids: readonly string[];
   readonly purpose: string;
   readonly channel: string | null;

@@ -7,7 +7,7 @@ import { toConsentDto, toConsentStateDto, type ConsentDto, type ConsentStateDto 
 import { ConsentsRepository } from './consents.repository.js';
 
 /** A page, or the survivor to which the contact was merged. */
-export type ConsentsAnswer =
+type ConsentsAnswer =
   { readonly page: Page<ConsentDto> | Page<ConsentStateDto> } | { readonly survivorId: string };
 
 /** The consents of contacts: what was said, and what holds. */

@@ -44,7 +44,7 @@ export function newContact(
 }
 
 /** What a PATCH makes of a contact, and when its fields were said: those that were only confirmed count too. */
-export interface ContactChange {
+interface ContactChange {
   readonly patch: Patch<Contact>;
   readonly times: FieldTimes;
 }

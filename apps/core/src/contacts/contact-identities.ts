@@ -17,7 +17,7 @@ import { IDENTITIES_OF_CONTACT, identityLimit, PUSH_TOKEN } from '../identities/
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
-export interface TakenField {
+interface TakenField {
   readonly field: string;
   readonly pointer: string;
   readonly conflictingId: string;

@@ -48,7 +48,7 @@ const FAMILIES = `
 type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
 
 /** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
-export type PathContact = { readonly ids: readonly string[] } | { readonly survivorId: string };
+type PathContact = { readonly ids: readonly string[] } | { readonly survivorId: string };
 
 /** Reads a merged contact's id as its survivor's. */
 @Injectable()

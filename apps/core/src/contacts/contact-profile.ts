@@ -21,7 +21,7 @@ export type ContactProfile = Pick<
 >;
 
 /** What an identify did to a profile. */
-export interface ProfileChange {
+interface ProfileChange {
   /** Names of the fields whose value is another now, `attributes.<key>` for attributes. */
   changed: string[];
   /** Known traits that were taken, changed or not: their identities may be claimed. */

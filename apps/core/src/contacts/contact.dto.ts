@@ -42,7 +42,7 @@ const text = (maxLength: number, example: string, description?: string) =>
   });
 
 /** The fields of a contact that can be written; one of `external_id`, `email` and `phone` is required. */
-export class ContactFieldsDto {
+class ContactFieldsDto {
   @ApiProperty({ example: 'customer-1042', description: 'Compared byte by byte; set once.' })
   @MayBeAbsent()
   @MayBeNull()
@@ -142,7 +142,7 @@ export class CreateContactDto extends ContactFieldsDto {
 export class UpdateContactDto extends PatchOf(ContactFieldsDto) {}
 
 /** A national id as it is shown. */
-export class MaskedNationalIdDto {
+class MaskedNationalIdDto {
   @ApiProperty({ enum: NATIONAL_ID_TYPES }) type: NationalIdType;
   @ApiProperty({ example: '***5678-5' }) masked: string;
 }

@@ -16,7 +16,7 @@ export interface CoreWithPeers {
 }
 
 /** What a module answers beyond what a purge asks, by its name. */
-export type FurtherAnswers = (module: 'crm' | 'loyalty' | 'messaging') => Record<string, InternalAnswer>;
+type FurtherAnswers = (module: 'crm' | 'loyalty' | 'messaging') => Record<string, InternalAnswer>;
 
 /** Starts core between modules that know of no reference. */
 export async function startCoreWithPeers(

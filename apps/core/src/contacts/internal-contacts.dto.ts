@@ -3,7 +3,7 @@ import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, MaxLength, MinLength } f
 import { MayBeAbsent } from '@customer-platform/http';
 
 /** The channels a contact can be reached by (core.md §1). */
-export const CHANNELS = ['email', 'sms', 'push', 'whatsapp', 'in_app'] as const;
+const CHANNELS = ['email', 'sms', 'push', 'whatsapp', 'in_app'] as const;
 
 /** Body of `POST /internal/contacts/lookup`. */
 export class ContactLookupDto {

@@ -32,7 +32,7 @@ export const TRAIT_PROPERTY = {
 export type TraitFault = 'wrong_type' | 'invalid_format' | 'too_long' | 'too_short' | 'invalid_enum';
 
 /** A trait's value as the contact keeps it, or why it cannot. */
-export type ReadTrait = { value: string | null } | { fault: TraitFault };
+type ReadTrait = { value: string | null } | { fault: TraitFault };
 
 /** How long these fields are at most, by whichever way they come (core.md §2). */
 export const LONGEST = { name: 100, locale: 35, timezone: 64 } as const;

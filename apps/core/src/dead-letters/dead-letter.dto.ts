@@ -4,18 +4,10 @@ import type { ListDefinition } from '@customer-platform/http';
 import type { Stage } from '../processing/work-item.js';
 
 /** Where an event can fail (core.md §6). */
-export const STAGES: readonly Stage[] = [
-  'validate',
-  'resolve',
-  'store',
-  'profile',
-  'segments',
-  'emit',
-  'loyalty',
-];
+const STAGES: readonly Stage[] = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'];
 
 /** What can be the matter with a dead letter. */
-export const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;
+const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;
 
 /** An event that failed. */
 export class DeadLetterDto {

@@ -17,7 +17,7 @@ const KEEP = `
         last_failed_at = now(), updated_at = now()`;
 
 /** What failed of an event after it had been stored. */
-export interface LateFailure {
+interface LateFailure {
   readonly eventId: string;
   readonly stage: 'segments' | 'loyalty';
   readonly code: string;

@@ -2,7 +2,7 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import type { ListDefinition } from '@customer-platform/http';
 
 /** Something in an event that could not be used. */
-export class EventWarningDto {
+class EventWarningDto {
   @ApiProperty({ description: 'JSON pointer into the event as it was sent.', example: '/traits/email' })
   pointer: string;
 
@@ -87,7 +87,7 @@ export class RetentionGapDto {
 }
 
 /** Where a page of events ends. */
-export class EventPageInfoDto {
+class EventPageInfoDto {
   @ApiProperty({ type: 'integer' })
   limit: number;
 

@@ -17,7 +17,7 @@ type LockedContact = Awaited<ReturnType<ContactsService['lockForChange']>>;
 const FIELD_TYPES = ['external_id', 'email', 'phone'] as const;
 
 /** What an addition came to. */
-export interface AddedIdentity {
+interface AddedIdentity {
   readonly identity: IdentityDto;
   readonly created: boolean;
 }

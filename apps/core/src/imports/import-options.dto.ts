@@ -3,19 +3,19 @@ import { MayBeAbsent } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsObject } from 'class-validator';
 
 /** What a file can be. */
-export const FORMATS = ['csv', 'jsonl'] as const;
+const FORMATS = ['csv', 'jsonl'] as const;
 
 /** What can stand between the cells of a CSV file. */
-export const DELIMITERS = [',', ';', '\t', '|'] as const;
+const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** How the bytes of a file can be read as text. */
-export const ENCODINGS = ['utf-8', 'windows-1252'] as const;
+const ENCODINGS = ['utf-8', 'windows-1252'] as const;
 
 /** By what a row finds the contact that is there already. */
 export const MATCHES = ['external_id', 'email', 'phone'] as const;
 
 /** What becomes of a row whose contact is there already. */
-export const ON_EXISTING = ['update', 'skip', 'fail'] as const;
+const ON_EXISTING = ['update', 'skip', 'fail'] as const;
 
 /** The part `options` of an import, as JSON. */
 export class ImportOptionsDto {

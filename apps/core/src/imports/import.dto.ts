@@ -10,7 +10,7 @@ const instant = (description: string) =>
   ApiProperty({ type: String, format: 'date-time', nullable: true, description });
 
 /** How many rows were done, and what became of them. */
-export class ImportRowsDto {
+class ImportRowsDto {
   @count('All that were done: the sum of the others.') total: number;
   @count() created: number;
   @count() updated: number;
@@ -20,7 +20,7 @@ export class ImportRowsDto {
 }
 
 /** The file of an import. */
-export class ImportFileDto {
+class ImportFileDto {
   @count('Of its content.') bytes: number;
   @count('All of its rows, without the header.') rows: number;
   @ApiProperty({
@@ -67,13 +67,13 @@ export class ImportErrorDto {
 }
 
 /** Where a page of errors ends. */
-export class ImportErrorPageDto {
+class ImportErrorPageDto {
   @ApiProperty({ type: 'integer', minimum: 1 }) limit: number;
   @ApiProperty({ type: String, nullable: true }) next_cursor: string | null;
 }
 
 /** A page of the errors of an import, in the order of the file. */
-export class ImportErrorsDto {
+class ImportErrorsDto {
   @ApiProperty({ type: [ImportErrorDto] }) data: ImportErrorDto[];
   @ApiProperty({ type: ImportErrorPageDto }) page: ImportErrorPageDto;
 }

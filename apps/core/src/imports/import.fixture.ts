@@ -8,7 +8,7 @@ import type { ImportDto, ImportErrorDto } from './import.dto.js';
 export const IMPORTS = '/v1/core/imports';
 
 /** A part of a multipart body: a field, or a file. */
-export type Part = readonly [name: string, content: string | Uint8Array<ArrayBuffer>];
+type Part = readonly [name: string, content: string | Uint8Array<ArrayBuffer>];
 
 /** A mapping that most files of tests have. */
 export const MAPPING = { id: 'external_id', mail: 'email', name: 'first_name' };

@@ -19,7 +19,7 @@ export const EVENT_BYTES = 32 * 1024;
 const STEPS_FROM_BYTES = 16 * 1024;
 
 /** An item that was refused; `pointer` is relative to the item. */
-export interface Refusal {
+interface Refusal {
   index: number;
   code: string;
   pointer: string;
@@ -28,10 +28,10 @@ export interface Refusal {
 }
 
 /** The verdict on one item of a batch. */
-export type Verdict = { index: number; event_id: string } | Refusal;
+type Verdict = { index: number; event_id: string } | Refusal;
 
 /** The answer to a batch of which at least one item was taken. */
-export interface BatchAccepted {
+interface BatchAccepted {
   readonly body: { accepted: number; rejected: number; results: Verdict[] };
   readonly headers: Record<string, string>;
 }

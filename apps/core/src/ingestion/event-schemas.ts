@@ -14,7 +14,7 @@ export interface TrackBody {
 }
 
 /** An identity claimed for the contact of an identify. */
-export interface ClaimedIdentity {
+interface ClaimedIdentity {
   type: string;
   value: string;
 }
@@ -105,7 +105,7 @@ export const IDENTIFY_ITEM_SCHEMA = {
 export const BATCH_LIMIT = 500;
 
 /** JSON Schema of a batch around its items, each of which is judged by itself. */
-export const BATCH_SCHEMA = {
+const BATCH_SCHEMA = {
   type: 'object',
   properties: { events: { type: 'array', minItems: 1, maxItems: BATCH_LIMIT, items: {} } },
   required: ['events'],

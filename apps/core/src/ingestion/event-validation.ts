@@ -20,7 +20,7 @@ const FUTURE_TOLERANCE_MS = 60 * 60 * 1000;
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 
 /** A body that was judged: what is wrong with it, or what it is. */
-export type Judged =
+type Judged =
   { errors: FieldErrors } | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
 
 /** Judges a body of `POST /v1/core/track` or `/identify`, whose text was `text`; all that is wrong is listed. */

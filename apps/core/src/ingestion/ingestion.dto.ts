@@ -10,7 +10,7 @@ export class AcceptedEventDto {
 }
 
 /** Verdict on an item that was taken. */
-export class AcceptedItemDto {
+class AcceptedItemDto {
   @ApiProperty({ type: 'integer', description: 'Place of the item in `events`, from 0.' })
   index: number;
 
@@ -19,7 +19,7 @@ export class AcceptedItemDto {
 }
 
 /** Verdict on an item that was refused. */
-export class RefusedItemDto {
+class RefusedItemDto {
   @ApiProperty({ type: 'integer', description: 'Place of the item in `events`, from 0.' })
   index: number;
 

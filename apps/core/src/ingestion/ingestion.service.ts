@@ -15,7 +15,7 @@ import { limitHeader, limitsOf, policyHeader, RateLimiter, type Grant } from './
 export type IngestionCaller = AuthenticatedCaller & { readonly keyHash?: string };
 
 /** The answer to one accepted event. */
-export interface Accepted {
+interface Accepted {
   readonly eventId: string;
   readonly headers: Record<string, string>;
 }

@@ -8,14 +8,14 @@ import { MembersAuthenticator } from './members.authenticator.js';
 import { MemberTokens } from './member-tokens.js';
 
 /** Body of `POST /internal/members/resolve`. */
-export class MemberTokenLookupDto {
+class MemberTokenLookupDto {
   @IsString()
   @Length(1, 8_192)
   token: string;
 }
 
 /** Whom a member token stands for at this moment, or why for nobody. */
-export type ResolvedMember =
+type ResolvedMember =
   | Pick<AuthenticatedCaller, 'organizationId' | 'organization' | 'principal' | 'restriction'>
   | { refused: ProblemCode };
 

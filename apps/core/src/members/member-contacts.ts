@@ -16,7 +16,7 @@ const OWNER = `
    WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2 AND yielded_at IS NULL`;
 
 /** A contact that can be a member. */
-export interface ActiveContact {
+interface ActiveContact {
   readonly id: string;
   /** Tokens from before this are ended. */
   readonly members_from: Date | null;

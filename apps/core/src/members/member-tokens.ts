@@ -9,7 +9,7 @@ import { MEMBER_AUDIENCE } from './tenant-assertions.js';
 export const MEMBER_TOKEN_LIFE_S = 900;
 
 /** On whose word a member token stands: that of an API key, or that of a key the organization signs with. */
-export type Voucher = { readonly apiKeyId: string } | { readonly kid: string; readonly thumbprint: string };
+type Voucher = { readonly apiKeyId: string } | { readonly kid: string; readonly thumbprint: string };
 
 /** Who is given a member token, and on whose word. */
 export interface MemberClaims {
@@ -19,7 +19,7 @@ export interface MemberClaims {
 }
 
 /** What a member token says. */
-export interface VerifiedMember extends MemberClaims {
+interface VerifiedMember extends MemberClaims {
   /** In seconds. */
   readonly issuedAt: number;
 }

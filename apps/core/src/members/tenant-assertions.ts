@@ -34,7 +34,7 @@ const USE = `
   ON CONFLICT DO NOTHING RETURNING jti_hash`;
 
 /** What an organization has signed about one of its people. */
-export interface TenantAssertion {
+interface TenantAssertion {
   readonly organizationId: string;
   readonly suspended: boolean;
   readonly externalId: string;

@@ -21,7 +21,7 @@ export const NATIONAL_ID_TYPES = [
 export type NationalIdType = (typeof NATIONAL_ID_TYPES)[number];
 
 /** What the catalog says of a kind (core.md §1). `pattern` is of the value as it is stored. */
-export interface NationalIdTypeEntry {
+interface NationalIdTypeEntry {
   readonly name: { readonly es: string; readonly en: string };
   /** Of issue; null where any country issues it. */
   readonly country: string | null;

@@ -11,7 +11,7 @@ import {
 import { NATIONAL_ID_CATALOG, type NationalIdType } from './national-id-types.js';
 
 /** The value as it is stored and compared, or why it cannot be taken. The problem never carries the value. */
-export type NormalizedNationalId =
+type NormalizedNationalId =
   { readonly value: string } | { readonly problem: 'invalid_national_id' | 'placeholder_identifier' };
 
 /** Where the check digits of a kind are, how they follow from the body, and whether a dash stands before them. */

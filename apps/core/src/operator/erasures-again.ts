@@ -22,7 +22,7 @@ const NEXT = `
    ORDER BY erasure.organization_id, erasure.subject_request_id LIMIT ${String(PIECE)}`;
 
 /** Which erasures are meant. */
-export interface AskedAgain {
+interface AskedAgain {
   /** Those that these have not carried out, or have since. */
   readonly modules: readonly ErasingModule[];
   /** Without it all that there ever were. */

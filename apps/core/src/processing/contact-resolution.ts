@@ -55,7 +55,7 @@ type StateRow = Pick<ChunkContact, 'organizationId' | 'id' | 'externalId' | 'ver
 type ProfileRow = StateRow & ContactProfile;
 
 /** The contacts of a chunk's events. */
-export interface ResolvedContacts {
+interface ResolvedContacts {
   /** The events that have a contact. */
   readonly items: readonly WorkItem[];
   readonly contactOf: (item: WorkItem) => ChunkContact;

@@ -88,7 +88,7 @@ function columns(contacts: readonly ChunkContact[]): unknown[] {
 }
 
 /** The identities a chunk adds, takes away and has seen. */
-export interface IdentityChanges {
+interface IdentityChanges {
   readonly added: { identity: ChunkIdentity; source: string }[];
   readonly removed: ChunkIdentity[];
   readonly seen: ChunkIdentity[];

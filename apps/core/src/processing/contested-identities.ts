@@ -19,7 +19,7 @@ const ANONYMOUS = `
                         AND type NOT IN ('anonymous_id', 'device_id', 'custom.push_token'))`;
 
 /** A claim of an identity that another contact has. */
-export type ContestedClaim = Extract<ClaimOutcome, { refused: 'identity_taken' }>;
+type ContestedClaim = Extract<ClaimOutcome, { refused: 'identity_taken' }>;
 
 /** Claims of identities that others have, by what is to become of them. */
 export interface Contests {

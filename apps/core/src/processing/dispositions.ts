@@ -31,7 +31,7 @@ interface KnownKey {
 }
 
 /** Events, sorted by what is to be done with each; each list in the order of arrival. */
-export interface Dispositions {
+interface Dispositions {
   readonly fresh: WorkItem[];
   readonly duplicates: Arrival[];
   readonly dead: FailedItem[];

@@ -13,7 +13,7 @@ import { namedBy, normalPhones, signsIn } from './named-values.js';
 import type { FailedItem, Failure, WorkItem } from './work-item.js';
 
 /** Code of what comes of a person who was erased (core.md §6). */
-export const SUBJECT_ERASED = 'subject_erased';
+const SUBJECT_ERASED = 'subject_erased';
 
 /** Why an event of an erased person has no effect: no replay can help. */
 export const ERASURE_FAILURE: Failure = {
@@ -106,14 +106,14 @@ function normals(type: string, value: string, countries: Iterable<string | null>
 }
 
 /** An identifier by which an event names somebody. */
-export interface NamedByEvent extends SoughtIdentifier {
+interface NamedByEvent extends SoughtIdentifier {
   readonly item: WorkItem;
   /** As the event writes it. */
   readonly value: string;
 }
 
 /** The contact of an event, as it was before the event. */
-export type ContactBefore = Pick<ChunkContact, 'id' | 'deleted' | 'profile'>;
+type ContactBefore = Pick<ChunkContact, 'id' | 'deleted' | 'profile'>;
 
 /** Of blocked identifiers, those that the contact itself has: they are not another's. */
 const OWN = `

@@ -133,7 +133,7 @@ export async function addWarnings(
 }
 
 /** What became of events: what is counted of them. */
-export interface Outcomes {
+interface Outcomes {
   readonly effects: readonly Effect[];
   readonly duplicates: readonly Arrival[];
   readonly dead: readonly Arrival[];

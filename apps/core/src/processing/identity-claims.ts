@@ -56,7 +56,7 @@ export type ClaimOutcome =
   | { claim: Claim; refused: 'limit_reached' };
 
 /** A value that an identify names and that no identity can have. */
-export interface Malformed {
+interface Malformed {
   readonly pointer: string;
   readonly code: 'invalid_format';
 }

@@ -15,7 +15,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 import { readArrival, refused, type Arrival } from './work-item.js';
 
 /** The reader whose position says what has been processed. */
-export const WORKER = 'worker';
+const WORKER = 'worker';
 
 /** One transaction holds about so many events: enough to make each cheap, few enough to end within a second. */
 const CHUNK_EVENTS = 800;

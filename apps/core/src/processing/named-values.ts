@@ -2,20 +2,20 @@ import { readTrait } from '../contacts/known-traits.js';
 import { normalPhone } from '../identities/identity-value.js';
 
 /** A value by which an event names a person, as it was written. */
-export interface NamedValue {
+interface NamedValue {
   readonly type: string;
   readonly value: string;
 }
 
 /** By what an event names a person. */
-export interface NamedPerson {
+interface NamedPerson {
   readonly values: readonly NamedValue[];
   /** That the event says, as a profile reads it; null where it says none. */
   readonly country: string | null;
 }
 
 /** What looks like an address or a number in a text that is no event. */
-export interface TextSigns {
+interface TextSigns {
   /** Whole words with one `@`. */
   readonly emails: readonly string[];
   /** Digits, as they are written: with blanks, dots and hyphens. */
@@ -42,7 +42,7 @@ export function namedBy(body: unknown): NamedPerson {
 }
 
 /** The country that traits say, as a profile reads it. */
-export function saidCountry(traits: Readonly<Record<string, unknown>>): string | null {
+function saidCountry(traits: Readonly<Record<string, unknown>>): string | null {
   const read = readTrait('country', traits['country'] ?? null, null);
   return 'value' in read ? read.value : null;
 }

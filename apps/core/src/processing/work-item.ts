@@ -8,10 +8,10 @@ import { judgeEvent, judgeItem } from '../ingestion/event-validation.js';
 export type Stage = 'validate' | 'resolve' | 'store' | 'profile' | 'segments' | 'emit' | 'loyalty';
 
 /** Code of what was accepted unconfirmed and not confirmed (contract.md §5). */
-export const CREDENTIAL_REVOKED = 'credential_revoked';
+const CREDENTIAL_REVOKED = 'credential_revoked';
 
 /** Code of what not even a letter could hold: the letter is without it. */
-export const NOT_KEEPABLE = 'not_keepable';
+const NOT_KEEPABLE = 'not_keepable';
 
 /** Codes of letters that claim no key: whoever may send sends the same event under the same key after them. */
 export const CLAIMS_NO_KEY: readonly string[] = [CREDENTIAL_REVOKED, NOT_KEEPABLE];
@@ -144,7 +144,7 @@ export function withoutContent(
  * Half of the SHA-256 of the canonical body, in the form of a UUID. Equal for equal events: the order of names, blanks
  * and how a batch names its kind do not matter.
  */
-export function fingerprintOf(kind: EventKind, body: TrackBody | IdentifyBody): string {
+function fingerprintOf(kind: EventKind, body: TrackBody | IdentifyBody): string {
   const event = kind === 'track' ? { properties: {}, ...body, type: kind } : { ...body, type: kind };
   return halfHash(canonicalJson(event));
 }

@@ -1,7 +1,7 @@
 import { removalOf, type PieceRow, type RetainedKind } from '@customer-platform/database';
 
 /** Why a letter is closed whose event was taken out of it. */
-export const PAYLOAD_REMOVED = 'payload_removed';
+const PAYLOAD_REMOVED = 'payload_removed';
 
 /** One that waits can never be run again: it is closed. What is being run at this moment is left to a later pass. */
 const EMPTY = `

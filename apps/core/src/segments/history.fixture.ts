@@ -101,7 +101,7 @@ const leaf = fc.oneof(
 );
 
 /** Rules of every kind, small enough that contacts come to be on either side of them. */
-export const someRule: fc.Arbitrary<object> = fc.letrec<{ rule: object }>((tie) => ({
+const someRule: fc.Arbitrary<object> = fc.letrec<{ rule: object }>((tie) => ({
   rule: fc.oneof(
     { depthSize: 'small', withCrossShrink: false },
     { weight: 3, arbitrary: leaf },
@@ -168,7 +168,7 @@ export function histories(contacts: number, rounds: number, rules: number): fc.A
 }
 
 /** An event as a history remembers it. */
-export interface PastEvent {
+interface PastEvent {
   readonly key: string;
   readonly event: string;
   readonly x: unknown;

@@ -262,7 +262,7 @@ export class SegmentWorld {
 }
 
 /** A domain event about a membership. */
-export interface MembershipEvent {
+interface MembershipEvent {
   type: string;
   correlationid: string;
   causationid?: string;

@@ -1,5 +1,5 @@
 /** How long a controller has to answer a data subject, by the law of a country. */
-export interface Jurisdiction {
+interface Jurisdiction {
   /** IANA name of the zone in which its days end. */
   readonly timezone: string;
   /** Calendar days, weekends and holidays included. */
@@ -15,7 +15,7 @@ export interface Jurisdiction {
  * The laws by which requests are due. Chile counts `días corridos`: thirty calendar days from the reception, which one
  * extension with a reason may prolong by thirty. Holidays therefore do not matter.
  */
-export const JURISDICTIONS = {
+const JURISDICTIONS = {
   CL: {
     timezone: 'America/Santiago',
     days: 30,

@@ -31,7 +31,7 @@ const LONGEST_NOTE = 2_000;
 const CORRECTED_FIELD = new RegExp(`^(${CORRECTED.join('|')}|attributes[.][^.]{1,100})$`);
 
 /** Whom a request is about, by an identity. */
-export class SubjectIdentityDto {
+class SubjectIdentityDto {
   @ApiProperty({ example: 'email' })
   @IsString()
   @Matches(IDENTITY_TYPE)
@@ -65,7 +65,7 @@ export class VerificationInputDto {
 }
 
 /** What should stand where. */
-export class CorrectionDto {
+class CorrectionDto {
   @ApiProperty({
     example: 'last_name',
     description: 'A field of the contact, `attributes.<key>`, or `other`.',
@@ -170,7 +170,7 @@ export class CreateSubjectRequestDto {
 }
 
 /** What was done about a request that staff completes. */
-export class CompletionInputDto {
+class CompletionInputDto {
   @ApiProperty({ example: 'The last name was corrected.', description: 'Removed by an erasure.' })
   @IsString()
   @Length(1, LONGEST_NOTE)
@@ -227,20 +227,20 @@ const time = (description?: string) =>
   ApiProperty({ type: String, format: 'date-time', nullable: true, ...(description ? { description } : {}) });
 
 /** How it was made sure that the request is the person's own. */
-export class VerificationDto {
+class VerificationDto {
   @ApiProperty() method: string;
   @ApiProperty({ type: String, nullable: true, description: HIDDEN }) reference: string | null;
   @ApiProperty({ format: 'date-time' }) verified_at: string;
 }
 
 /** That the time was extended. */
-export class ExtensionDto {
+class ExtensionDto {
   @ApiProperty() reason: string;
   @ApiProperty({ format: 'date-time' }) extended_at: string;
 }
 
 /** Why a request was not granted. */
-export class RejectionDto {
+class RejectionDto {
   @ApiProperty({ enum: GROUNDS }) ground: (typeof GROUNDS)[number];
   @ApiProperty({ type: String, nullable: true, description: HIDDEN }) detail: string | null;
 }

@@ -39,7 +39,7 @@ export const GROUNDS = [
 export const CORRECTED = [...PLAIN_FIELDS, 'national_id', 'other'] as const;
 
 /** A value that the person wants; null to have it taken away, or where it stands elsewhere. */
-export interface Correction {
+interface Correction {
   field: string;
   value: string | null;
 }

@@ -70,7 +70,7 @@ const OPEN = `
    ORDER BY created_at, id LIMIT 1`;
 
 /** Written for each change, so that the read of one and the write of another never mix. */
-export interface TaggedRequest {
+interface TaggedRequest {
   readonly body: SubjectRequestDto;
   readonly etag: string;
 }

@@ -21,7 +21,7 @@ export type ShownRow = SubjectRequestRow & { receipts: ReceiptDto[] };
 const PERSON: Permission = 'core.contacts.read';
 
 /** Whose permissions say whether words about the person are shown. */
-export type Sight = Pick<RequestContext, 'can'>;
+type Sight = Pick<RequestContext, 'can'>;
 
 /** A request as the API shows it; words about the person only to who may read contacts. */
 export function toSubjectRequestDto(row: ShownRow, now: Date, sight: Sight): SubjectRequestDto {

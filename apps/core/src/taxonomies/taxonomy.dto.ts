@@ -37,7 +37,7 @@ export class InstallTaxonomyDto {
 }
 
 /** An event as a taxonomy describes it. */
-export class DescribedEventDto {
+class DescribedEventDto {
   @ApiProperty({ example: 'order_completed' }) name: string;
 
   @ApiProperty({
@@ -84,7 +84,7 @@ export class TaxonomyDto {
 }
 
 /** What a stored event would break. */
-export class ViolationDto {
+class ViolationDto {
   @ApiProperty({
     example: '/properties/order_id',
     description: 'JSON pointer into the event as it was sent.',
@@ -95,7 +95,7 @@ export class ViolationDto {
 }
 
 /** A stored event that would break its schema. */
-export class ViolatingEventDto {
+class ViolatingEventDto {
   @ApiProperty({ format: 'uuid' }) event_id: string;
   @ApiProperty({ format: 'date-time' }) occurred_at: string;
   @ApiProperty({ type: [ViolationDto], maxItems: 20 }) violations: ViolationDto[];

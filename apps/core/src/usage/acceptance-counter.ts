@@ -8,7 +8,7 @@ import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 
 /** The reader whose position says what has been counted. */
-export const COUNTER = 'counter';
+const COUNTER = 'counter';
 
 /** Chunks of all partitions are batched for so long and counted in one transaction; usage can ask for it sooner. */
 const LINGER_MS = 250;

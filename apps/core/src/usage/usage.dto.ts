@@ -5,7 +5,7 @@ import { MayBeAbsent } from '@customer-platform/http';
 const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 
 /** How long the periods of usage are. */
-export const GRANULARITIES = ['day', 'month'] as const;
+const GRANULARITIES = ['day', 'month'] as const;
 
 /** The query of `GET /v1/core/usage`. */
 export class UsageQueryDto {
@@ -81,7 +81,7 @@ export class UsagePeriodDto {
 }
 
 /** Sums over all periods; of active contacts the number at the end. */
-export class UsageTotalsDto {
+class UsageTotalsDto {
   @ApiProperty({ type: EventUsageDto })
   events: EventUsageDto;
 

@@ -4,10 +4,10 @@ import type { Refusals } from '../fields/refusals.js';
 import type { Activity, ActivityStatus } from './activity.entity.js';
 
 /** Where an activity stands. */
-export type Standing = Pick<Activity, 'status' | 'outcome' | 'completedAt'>;
+type Standing = Pick<Activity, 'status' | 'outcome' | 'completedAt'>;
 
 /** What a body says of it; what is undefined stays. */
-export interface GivenStanding {
+interface GivenStanding {
   readonly status?: ActivityStatus | undefined;
   readonly outcome?: string | null | undefined;
 }

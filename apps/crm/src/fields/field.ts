@@ -28,7 +28,7 @@ export type Field = FieldCommon &
 export const CONTACT = 'contact';
 
 /** What becomes of a record when the contact that a field refers to is erased. */
-export type OnErasure = 'delete' | 'clear';
+type OnErasure = 'delete' | 'clear';
 
 interface ReferenceType {
   readonly type: 'reference';

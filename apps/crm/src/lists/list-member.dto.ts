@@ -5,7 +5,7 @@ import { ArrayMaxSize, ArrayMinSize, IsArray, IsUUID } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
 
 /** Contacts that one call adds or removes. */
-export const MOST_AT_ONCE = 1_000;
+const MOST_AT_ONCE = 1_000;
 const MOST_IN_QUERY = 100;
 
 /** Contacts, as they are added and removed. */
@@ -37,7 +37,7 @@ export class ListMembersQuery {
 }
 
 /** An id that was not added, and why. */
-export class RejectedMemberDto {
+class RejectedMemberDto {
   @ApiProperty({ type: 'integer', description: 'Its place in `contact_ids`.' }) index: number;
   @ApiProperty({ description: 'As it was sent.' }) contact_id: string;
   @ApiProperty({ enum: ['reference_not_found', 'reference_deleted'] }) code: string;

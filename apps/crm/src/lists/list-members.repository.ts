@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 
 /** Who adds members, and when. */
-export interface Adding {
+interface Adding {
   readonly at: Date;
   readonly byType: string;
   readonly byId: string;

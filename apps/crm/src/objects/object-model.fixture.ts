@@ -1,7 +1,7 @@
 /** A definition and its records as plain data, and what calls do to them by crm.md §3: no table, no lock, no index. */
 
 export type Value = string | number | boolean;
-export type Given = Readonly<Record<string, Value | null>>;
+type Given = Readonly<Record<string, Value | null>>;
 
 export interface ModelField {
   readonly key: string;
@@ -14,7 +14,7 @@ export interface ModelField {
   readonly bound: number;
 }
 
-export interface ModelRecord {
+interface ModelRecord {
   readonly values: Readonly<Record<string, Value>>;
   readonly live: boolean;
 }
@@ -30,12 +30,12 @@ export type Command =
   | { readonly kind: 'delete' | 'restore' | 'purge'; readonly id: string }
   | { readonly kind: 'redefine'; readonly fields: readonly ModelField[] };
 
-export interface Outcome {
+interface Outcome {
   readonly status: number;
   readonly model: Model;
 }
 
-export const OPTIONS = ['x', 'y', 'z'];
+const OPTIONS = ['x', 'y', 'z'];
 
 /** A field as a body gives it. */
 export function bodyOf({ bound, ...field }: ModelField): object {

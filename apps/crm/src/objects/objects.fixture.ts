@@ -28,7 +28,7 @@ export const OBJECT_PERMISSIONS = {
 } as const satisfies Record<string, Permission>;
 
 /** A record as a test names it. */
-export type Values = Record<string, unknown>;
+type Values = Record<string, unknown>;
 
 /** An organization with a caller who may do everything with objects. */
 export class ObjectWorld {

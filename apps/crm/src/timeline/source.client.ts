@@ -17,7 +17,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 const sourcesConfig = publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true });
 
 /** What is asked of a fragment. */
-export interface FragmentRequest {
+interface FragmentRequest {
   readonly contactId: string;
   readonly limit: number;
   /** Only items after it in the order of the source; absent: from the newest on. */

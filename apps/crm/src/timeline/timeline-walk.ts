@@ -7,7 +7,7 @@ import { compare, further, positionAfter, type Progress } from './timeline-posit
 export type WalkState = ReadonlyMap<Fragment, Progress>;
 
 /** A page of the timeline, and where the walk stands after it. */
-export interface WalkStep {
+interface WalkStep {
   readonly items: readonly PlacedItem[];
   /** Absent: the walk ends here. */
   readonly next?: WalkState;
@@ -72,7 +72,7 @@ export function step(
 }
 
 /** The first `limit` items of lists that are each in the order of the timeline. */
-export function mergeSorted(lists: readonly (readonly PlacedItem[])[], limit: number): PlacedItem[] {
+function mergeSorted(lists: readonly (readonly PlacedItem[])[], limit: number): PlacedItem[] {
   const heads = lists.map((list) => ({ list, at: 0 }));
   const merged: PlacedItem[] = [];
   while (merged.length < limit) {

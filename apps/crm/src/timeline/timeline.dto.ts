@@ -28,7 +28,7 @@ export class TimelineItemDto {
 }
 
 /** Where a page of the timeline ends. */
-export class TimelinePageDto {
+class TimelinePageDto {
   @ApiProperty({ type: 'integer' }) limit: number;
   @ApiProperty({ nullable: true, type: 'string', description: 'Null on the last page.' }) next_cursor:
     string | null;

@@ -9,7 +9,7 @@ import { decodeWalk, encodeWalk, step, walkFromStart, type WalkState } from './t
 import { type TimelineDto, type TimelineGapDto, toTimelineItemDto } from './timeline.dto.js';
 
 /** The timeline, or the contact in whose timeline it now is. */
-export type TimelineAnswer =
+type TimelineAnswer =
   | { readonly kind: 'timeline'; readonly timeline: TimelineDto }
   | { readonly kind: 'merged'; readonly survivorId: string };
 

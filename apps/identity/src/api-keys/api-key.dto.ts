@@ -3,7 +3,7 @@ import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import { custom, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 
 /** States of a key (identity.md §6). */
-export const API_KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
+const API_KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;
 
 /** A state of a key. */
 export type ApiKeyStatus = (typeof API_KEY_STATUSES)[number];

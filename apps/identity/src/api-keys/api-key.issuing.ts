@@ -5,7 +5,7 @@ import { Clock, newId, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 
 /** A key to be issued. */
-export interface NewApiKey {
+interface NewApiKey {
   name: string;
   roleId: string;
   expiresAt?: Date | null;

@@ -62,7 +62,7 @@ export class ChangesQuery {
 }
 
 /** One acceptance to be confirmed. */
-export class AcceptanceDto implements Acceptance {
+class AcceptanceDto implements Acceptance {
   @Matches(SHA_256)
   key_hash: string;
 
@@ -85,7 +85,7 @@ export class ConfirmDto {
 }
 
 /** One key that was used. */
-export class KeyUseDto implements KeyUse {
+class KeyUseDto implements KeyUse {
   @IsUUID()
   organization_id: string;
 

@@ -17,7 +17,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { eventually, serviceKeys } from '@customer-platform/testing';
 
 /** What came of a request: `permitted`, `unconfirmed` or the code of the refusal. */
-export type Verdict = string;
+type Verdict = string;
 
 /** A request with when it began, by the process's monotonic clock. */
 export interface Observation {

@@ -10,7 +10,7 @@ const ANYTHING = '/v1/identity/permissions?limit=1';
 const always = (): boolean => true;
 
 /** An impersonation that has begun. */
-export interface Started {
+interface Started {
   readonly id: string;
   /** The user, but not by themselves. */
   readonly as: Caller;

@@ -18,7 +18,7 @@ import { INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invit
 import { InvitationTokens, type TokenOfInvitation } from './invitation-tokens.js';
 
 /** The request as far as somebody who is nobody yet has one. */
-export interface AcceptanceRequest extends RequestOrigin {
+interface AcceptanceRequest extends RequestOrigin {
   readonly correlationId: string;
   /** The `Authorization` header: who has an account joins as who they are. */
   readonly authorization: string | undefined;

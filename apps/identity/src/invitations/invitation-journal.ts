@@ -5,7 +5,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import type { InvitationRow } from './invitation.row.js';
 
 /** What becomes of an invitation, as its event says it. */
-export type InvitationVerb = 'created' | 'resent' | 'revoked' | 'accepted';
+type InvitationVerb = 'created' | 'resent' | 'revoked' | 'accepted';
 
 const ACTIONS: Readonly<Record<InvitationVerb, string>> = {
   created: 'identity.invitations.create',

@@ -23,7 +23,7 @@ import {
 import { IsPassword } from '../passwords/is-password.js';
 
 /** States of an invitation (identity.md §3). */
-export const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
+const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
 
 /** A state of an invitation. */
 export type InvitationStatus = (typeof INVITATION_STATUSES)[number];

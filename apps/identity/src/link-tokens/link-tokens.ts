@@ -10,7 +10,7 @@ export interface NamedToken {
 }
 
 /** A kind of token: none is taken for one of another kind. */
-export interface LinkTokenKind {
+interface LinkTokenKind {
   /** By which a reader tells the kind, and a search finds leaks. */
   readonly prefix: string;
   /** By which the key is derived. */

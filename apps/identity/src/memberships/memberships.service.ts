@@ -38,7 +38,7 @@ SELECT organization_id, ${COLUMNS} FROM memberships WHERE user_id = $2 AND organ
  ORDER BY organization_id FOR UPDATE`;
 
 /** What names a membership: its own id, or its user. */
-export type MembershipKey = { readonly id: string } | { readonly userId: string };
+type MembershipKey = { readonly id: string } | { readonly userId: string };
 
 /** Who belongs to an organization (identity.md §3). What ends, ends for good: a new one begins without roles. */
 @Injectable()

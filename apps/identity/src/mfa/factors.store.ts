@@ -9,7 +9,7 @@ const PENDING_MS = 10 * 60_000;
 const MOST_FACTORS = 5;
 
 /** A factor of a user that is confirmed, or still waits for its first code. */
-export interface FactorRow {
+interface FactorRow {
   id: string;
   type: string;
   name: string;

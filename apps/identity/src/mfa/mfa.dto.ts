@@ -75,7 +75,7 @@ export class VerifiedDto {
 }
 
 /** A factor of the caller. */
-export class FactorDto {
+class FactorDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ enum: TYPES }) type: string;
   @ApiProperty() name: string;

@@ -2,7 +2,7 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 import type { OAuthClient } from './oauth-client.entity.js';
 
 /** What a client is allowed to be is a matter of all its fields together. */
-export type ClientFields = Pick<
+type ClientFields = Pick<
   OAuthClient,
   'type' | 'grantTypes' | 'redirectUris' | 'postLogoutRedirectUris' | 'requirePkce' | 'roleId'
 >;

@@ -203,7 +203,7 @@ interface CodeOptions {
 }
 
 /** What the token endpoint answers. */
-export interface Tokens {
+interface Tokens {
   access_token: string;
   refresh_token: string;
   id_token: string;

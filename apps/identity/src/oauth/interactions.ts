@@ -9,7 +9,7 @@ import { Providers } from './providers.js';
 import { SessionGrants } from './session-grants.js';
 
 /** What the user is asked for. */
-export type InteractionPrompt = 'login' | 'organization' | 'consent';
+type InteractionPrompt = 'login' | 'organization' | 'consent';
 
 /** A sign-in under way, as its pages see it. */
 export interface Interaction {

@@ -23,7 +23,7 @@ import { StoredTokens } from './stored-tokens.js';
 const EVERY_MS = 60_000;
 
 /** A token is of no use after its end, not even to tell a copy of it: its session is over. */
-export const ENDED_TOKENS: RetentionOptions = {
+const ENDED_TOKENS: RetentionOptions = {
   name: 'oauth-token-retention',
   table: 'oauth_tokens',
   where: 'old.expires_at < $1',
@@ -32,7 +32,7 @@ export const ENDED_TOKENS: RetentionOptions = {
   everyMs: EVERY_MS,
 };
 
-export const ENDED_BROWSER_STATES: RetentionOptions = {
+const ENDED_BROWSER_STATES: RetentionOptions = {
   name: 'oauth-browser-state-retention',
   table: 'oauth_browser_states',
   where: 'old.expires_at < $1',

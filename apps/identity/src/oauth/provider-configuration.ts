@@ -12,7 +12,7 @@ import type { SignInPolicy } from './sign-in-policy.js';
 
 const CODE_LIFE_S = 60;
 /** A sign-in that nobody ends is forgotten after so long. */
-export const SIGN_IN_S = 3_600;
+const SIGN_IN_S = 3_600;
 const DAY_S = 86_400;
 
 /** Where the provider's routes are; the controller serves exactly these. */
@@ -27,7 +27,7 @@ export const ROUTES = {
 };
 
 /** What a provider is made of. */
-export interface ProviderParts {
+interface ProviderParts {
   readonly adapters: ProviderAdapters;
   readonly accounts: Accounts;
   readonly policy: SignInPolicy;

@@ -82,7 +82,7 @@ SELECT id FROM users
  WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)`;
 
 /** How whoever uses a browser signed in there. */
-export interface BrowserSignIn {
+interface BrowserSignIn {
   /** To the millisecond, as far as something begun by it is known. */
   readonly authenticatedAt: Date;
   /** The SSO connection that vouched. */

@@ -7,7 +7,7 @@ const MOST_UNDER_WAY = 8;
 const OF_SIGN_IN = /^\/oauth\/(?:interactions|authorize)\/([\w-]{1,64})$/;
 
 /** The names of the provider's cookies. */
-export interface CookieNames {
+interface CookieNames {
   readonly session: string;
   readonly interaction: string;
   readonly resume: string;

@@ -41,7 +41,7 @@ const REMOVE_OF_SESSION = `
 DELETE FROM oauth_tokens WHERE organization_id = $1 AND session_id = $2 AND kind = $3`;
 
 /** What came of an attempt to use a token. */
-export type Consumption = 'taken' | 'reused' | 'unknown';
+type Consumption = 'taken' | 'reused' | 'unknown';
 
 /** Codes and refresh tokens. Neither is kept itself: by what the table holds nobody can act. */
 @Injectable()

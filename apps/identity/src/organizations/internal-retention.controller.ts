@@ -15,7 +15,7 @@ const WITH_RETENTION = `
    ORDER BY organization_id LIMIT ${String(AT_ONCE)}`;
 
 /** Where to go on. */
-export class RetentionQuery {
+class RetentionQuery {
   @MayBeAbsent()
   @IsUUID()
   after?: string;

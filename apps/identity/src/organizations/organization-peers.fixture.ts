@@ -4,7 +4,7 @@ import { InternalPeer } from '@customer-platform/testing';
 export const PEERS = ['core', 'crm', 'loyalty', 'messaging'] as const;
 
 /** One of them. */
-export type Peer = (typeof PEERS)[number];
+type Peer = (typeof PEERS)[number];
 
 /** The other modules, as far as the purge of an organization asks them. */
 export class OrganizationPeers {

@@ -11,7 +11,7 @@ export interface RateLimits {
 export const MFA_POLICIES = ['optional', 'required'] as const;
 
 /** How long sessions live (identity.md §2). */
-export interface SessionLimits {
+interface SessionLimits {
   idle_minutes: number;
   absolute_hours: number;
 }

@@ -36,7 +36,7 @@ const HIGHEST_RATE = 100_000;
 const MOST_KEYS = 10;
 
 /** Events per second, before queueing. */
-export class RateLimitsDto {
+class RateLimitsDto {
   @ApiProperty({ default: 1_000 })
   @MayBeAbsent()
   @MayBeNull()
@@ -55,7 +55,7 @@ export class RateLimitsDto {
 }
 
 /** How long sessions live. */
-export class SessionLimitsDto {
+class SessionLimitsDto {
   @ApiProperty({ default: 30 })
   @MayBeAbsent()
   @MayBeNull()
@@ -74,7 +74,7 @@ export class SessionLimitsDto {
 }
 
 /** Public keys that verify the organization's tenant tokens. */
-export class MemberJwksDto {
+class MemberJwksDto {
   @ApiProperty({
     type: [Object],
     description: 'Public JWKs for RS256, ES256 or EdDSA, each with a kid of its own.',
@@ -97,7 +97,7 @@ function faultOf(keys: unknown): string | undefined {
 }
 
 /** How the pages of signing in look. */
-export class BrandingDto {
+class BrandingDto {
   @ApiProperty({ example: '#1d4ed8', description: 'Of buttons.' })
   @MayBeAbsent()
   @MayBeNull()
@@ -134,7 +134,7 @@ function Days(description: string, fewest: number, most = LONGEST_DAYS): Propert
 }
 
 /** For how long things are kept, in days. */
-export class RetentionDto {
+class RetentionDto {
   @Days('Events, from when they were accepted. What repeats them is known as a repeat for ever.', 7)
   events_days?: number | null;
 
@@ -279,7 +279,7 @@ export class OrganizationDto {
 }
 
 /** The first key of a new organization. */
-export class FirstApiKeyDto {
+class FirstApiKeyDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @ApiProperty({ example: 'cpk_live_4f9a' }) prefix: string;
   @ApiProperty({ description: 'Shown this once.', example: `cpk_live_${'0'.repeat(38)}` }) key: string;

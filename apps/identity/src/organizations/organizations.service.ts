@@ -43,7 +43,7 @@ const VOUCHING: Permission = 'core.members.exchange';
 const PURGING: Permission = 'identity.organizations.purge';
 
 /** A new organization, with its first key where one was wished for. */
-export interface CreatedOrganization extends SeenOrganization {
+interface CreatedOrganization extends SeenOrganization {
   apiKey?: IssuedApiKey;
 }
 

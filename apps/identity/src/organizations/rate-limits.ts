@@ -10,7 +10,7 @@ export interface AncestorRow {
 }
 
 /** What all that an organization and those below it send may be, in events per second. */
-export interface AncestorLimit {
+interface AncestorLimit {
   id: string;
   organization_per_second: number;
 }

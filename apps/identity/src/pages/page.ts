@@ -12,7 +12,7 @@ export interface Page {
 }
 
 /** What a page is made of. */
-export interface PageContent {
+interface PageContent {
   readonly language: Language;
   readonly title: string;
   /** Where it says more than the title. */

@@ -131,7 +131,7 @@ export function recoveryCodesPage(frame: Frame, codes: readonly string[]): Page 
 }
 
 /** An organization that may be picked. */
-export interface Choice {
+interface Choice {
   readonly id: string;
   readonly name: string;
 }

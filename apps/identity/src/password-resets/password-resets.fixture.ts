@@ -14,7 +14,7 @@ export interface Person {
 }
 
 /** The row of a user's reset. */
-export interface ResetRow {
+interface ResetRow {
   id: string;
   generation: number;
   open: boolean;

@@ -14,12 +14,12 @@ import { PasswordResetLimits } from './password-reset-limits.js';
 import { PasswordResetTokens } from './password-reset-tokens.js';
 
 /** From where a request came, and by which id it is followed. */
-export interface ResetOrigin extends RequestOrigin {
+interface ResetOrigin extends RequestOrigin {
   readonly correlationId?: string;
 }
 
 /** Whose password is asked for anew. */
-export interface ResetRequest extends ResetOrigin {
+interface ResetRequest extends ResetOrigin {
   readonly email: string;
   readonly locale?: string | null | undefined;
 }

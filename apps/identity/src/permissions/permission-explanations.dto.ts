@@ -4,13 +4,13 @@ import { IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 
 /** What can hold a permission (identity.md §5). */
-export const EXPLAINED_PRINCIPALS = ['user', 'api_key', 'oauth_client'] as const;
+const EXPLAINED_PRINCIPALS = ['user', 'api_key', 'oauth_client'] as const;
 
 /** A kind of principal that can be asked about. */
 export type ExplainedPrincipal = (typeof EXPLAINED_PRINCIPALS)[number];
 
 /** Why a principal may not use a permission. */
-export const MISSING_BECAUSE = [
+const MISSING_BECAUSE = [
   'deleted',
   'not_active',
   'revoked',
@@ -25,7 +25,7 @@ export const MISSING_BECAUSE = [
 export type MissingBecause = (typeof MISSING_BECAUSE)[number];
 
 /** Of whom it is asked. */
-export class PrincipalDto {
+class PrincipalDto {
   @ApiProperty({ enum: EXPLAINED_PRINCIPALS, example: 'user' })
   @IsIn(EXPLAINED_PRINCIPALS)
   type: ExplainedPrincipal;

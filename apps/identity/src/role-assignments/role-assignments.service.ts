@@ -41,13 +41,13 @@ DELETE FROM role_assignments
 RETURNING ${COLUMNS}`;
 
 /** A role and who is to have it. */
-export interface NewRoleAssignment {
+interface NewRoleAssignment {
   readonly membershipId: string;
   readonly roleId: string;
 }
 
 /** What names an assignment: its own id, or both that it joins. */
-export type RoleAssignmentKey = { readonly id: string } | NewRoleAssignment;
+type RoleAssignmentKey = { readonly id: string } | NewRoleAssignment;
 
 /** Which roles members have (identity.md §4). */
 @Injectable()

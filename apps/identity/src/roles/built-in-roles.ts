@@ -4,7 +4,7 @@ import { PERMISSIONS, permissionDescriptors, type Permission } from '@customer-p
 export type RoleKind = 'human' | 'machine';
 
 /** A role that every organization has and nobody can change (identity.md §4). */
-export interface BuiltInRole {
+interface BuiltInRole {
   readonly key: 'owner' | 'admin' | 'editor' | 'analyst' | 'ingest' | 'sender';
   readonly kind: RoleKind;
   readonly name: string;

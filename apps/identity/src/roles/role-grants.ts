@@ -37,7 +37,7 @@ UPDATE role_permissions SET removed_at = greatest($4::timestamptz, granted_at)
  WHERE organization_id = $1 AND role_id = $2 AND permission = ANY ($3::text[]) AND removed_at IS NULL`;
 
 /** A role in a body: which, of what kind it must be, and where it stands there. */
-export interface RoleReference {
+interface RoleReference {
   readonly id: string;
   readonly kind: RoleKind;
   /** Absent where the body does not name the role. */

@@ -62,10 +62,10 @@ export class Giving {
 }
 
 /** A call that gives a permission, ready to be made by anybody, more than once until it succeeds. */
-export type Attempt = (caller: Caller) => Promise<Answer<object>>;
+type Attempt = (caller: Caller) => Promise<Answer<object>>;
 
 /** A way to give a permission: the route, and what is there before it is called. */
-export interface WayToGive {
+interface WayToGive {
   /** As in the description of the API. */
   readonly route: string;
   /** Where a route has several. */

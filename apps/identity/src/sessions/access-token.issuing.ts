@@ -28,14 +28,14 @@ export interface TokenSession {
 }
 
 /** What a token says of an impersonation: its session is that, and it has a second name. */
-export interface TokenImpersonation extends TokenSession {
+interface TokenImpersonation extends TokenSession {
   /** Who acts as the user (RFC 8693, `act`). */
   readonly actorId: string;
   readonly expiresAt: Date;
 }
 
 /** A client that is a principal itself, by client credentials. */
-export interface TokenClient {
+interface TokenClient {
   readonly organizationId: string;
   readonly clientId: string;
   /** Which of its secrets it has now: its token dies with it. */

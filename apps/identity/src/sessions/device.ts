@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 
 /** What a browser says of itself; null where it says nothing that can be told. */
-export interface Device {
+interface Device {
   readonly browser: string | null;
   readonly os: string | null;
   readonly type: string | null;

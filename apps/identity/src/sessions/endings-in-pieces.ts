@@ -38,7 +38,7 @@ interface EndingRow {
 }
 
 /** What waits for it, and may end meanwhile. */
-export interface Pass {
+interface Pass {
   readonly stopping: boolean;
   progressed(): void;
 }

@@ -6,7 +6,7 @@ import { domainOf } from '../domain-name.js';
 import type { EndedReason } from './session.dto.js';
 
 /** Which sessions: a user's, in one organization only or everywhere. */
-export interface SessionsOf {
+interface SessionsOf {
   readonly userId: string;
   readonly organizationId?: string;
   /** That one goes on. */

@@ -2,10 +2,10 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { ListDefinition } from '@customer-platform/http';
 
 /** States of a session (identity.md §5). */
-export const SESSION_STATUSES = ['active', 'ended'] as const;
+const SESSION_STATUSES = ['active', 'ended'] as const;
 
 /** Why a session ended (identity.md §5). */
-export const ENDED_REASONS = [
+const ENDED_REASONS = [
   'logout',
   'revoked',
   'idle',
@@ -24,14 +24,14 @@ const TEXT = { type: 'string', nullable: true } as const;
 const TIME = { type: 'string', format: 'date-time', nullable: true } as const;
 
 /** From where a session was begun. */
-export class DeviceDto {
+class DeviceDto {
   @ApiProperty({ ...TEXT, example: 'Firefox 145.0' }) browser: string | null;
   @ApiProperty({ ...TEXT, example: 'Linux' }) os: string | null;
   @ApiProperty({ ...TEXT, example: 'desktop' }) type: string | null;
 }
 
 /** Who acts as the session's user, and why. */
-export class SessionImpersonationDto {
+class SessionImpersonationDto {
   @ApiProperty({ format: 'uuid' }) actor_id: string;
   @ApiProperty() reason: string;
 }

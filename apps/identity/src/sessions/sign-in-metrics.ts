@@ -3,7 +3,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { Counter } from 'prom-client';
 
 /** What somebody has to get right to be signed in; `session` is the end of it. */
-export type SignInStep = 'password' | 'sso' | 'factor' | 'recovery_code' | 'session';
+type SignInStep = 'password' | 'sso' | 'factor' | 'recovery_code' | 'session';
 
 /** Wrong is what the person has not shown; refused what the platform does not let do; failed what it could not do. */
 type SignInOutcome = 'passed' | 'wrong' | 'refused' | 'failed';

@@ -6,7 +6,7 @@ import { PasswordAttempts } from './password-attempts.js';
 import type { SignedIn } from '../sessions/signed-in.js';
 
 /** Who says to be whom, from where, to which organization's client. */
-export interface PasswordClaim {
+interface PasswordClaim {
   readonly organizationId: string;
   readonly email: string;
   readonly password: string;

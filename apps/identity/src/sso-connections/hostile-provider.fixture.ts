@@ -8,7 +8,7 @@ type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void | Promise<void>;
 
 /** What a token request carried. */
-export interface TokenRequest {
+interface TokenRequest {
   readonly parameters: URLSearchParams;
   readonly authorization: string | undefined;
 }

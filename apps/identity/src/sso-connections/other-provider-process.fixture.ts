@@ -7,7 +7,7 @@ import type { TestConnection } from './sso-bench.fixture.js';
 const PROGRAM = join(import.meta.dirname, 'other-provider.fixture.ts');
 
 /** What a provider in that program is made of. */
-export interface WantedProvider {
+interface WantedProvider {
   readonly name: string;
   readonly algorithm: 'RS256' | 'PS256' | 'ES256';
   readonly thin: boolean;

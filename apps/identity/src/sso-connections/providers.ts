@@ -25,7 +25,7 @@ const ALGORITHMS: ReadonlySet<string> = new Set(
 );
 
 /** Why a provider cannot be used, in words for who configures it. */
-export type ProviderFault =
+type ProviderFault =
   | FetchFailure
   | 'no_discovery_document'
   | 'issuer_differs'
@@ -45,7 +45,7 @@ export class UnusableProvider extends Error {
 }
 
 /** What of a connection says which provider it is and who the platform is there. */
-export type ProviderOf = Pick<
+type ProviderOf = Pick<
   SsoConnection,
   'id' | 'organizationId' | 'issuer' | 'clientId' | 'clientSecret' | 'updatedAt'
 >;

@@ -10,7 +10,7 @@ import type { ProviderPerson } from './provider-claims.js';
 import { SsoRefusal } from './sso-refusal.js';
 
 /** The connection that somebody comes by. */
-export interface ArrivingBy {
+interface ArrivingBy {
   readonly id: string;
   readonly organizationId: string;
 }

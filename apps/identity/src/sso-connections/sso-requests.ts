@@ -37,7 +37,7 @@ export const OLD_SSO_REQUESTS: RetentionOptions = {
 };
 
 /** What an authorization request and its answer are tied together by. */
-export interface RequestSecrets {
+interface RequestSecrets {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;

@@ -24,7 +24,7 @@ export interface SsoWayIn {
 }
 
 /** What a browser brings back, and to the address of which connection. */
-export interface SsoCallback {
+interface SsoCallback {
   readonly connectionId: string;
   readonly parameters: URLSearchParams;
 }

@@ -4,14 +4,14 @@ import { Clock, newId, type WorkerTransaction } from '@customer-platform/databas
 import { Outbox } from '@customer-platform/event-bus';
 
 /** Whoever has an address on the platform. */
-export interface KnownUser {
+interface KnownUser {
   readonly id: string;
   /** Has accepted an invitation before, or come by SSO; not one who was only written down. */
   readonly hasAccount: boolean;
 }
 
 /** Who has proved to have the address. */
-export interface Arrival {
+interface Arrival {
   readonly email: string;
   readonly name: string;
   readonly locale: string | null;

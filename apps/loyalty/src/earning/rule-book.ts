@@ -4,7 +4,7 @@ import type { RuleContent } from '../rules/rule.js';
 import { toContent } from '../rules/rule-versions.js';
 
 /** A rule as it stood from an instant on. */
-export interface RulePeriod {
+interface RulePeriod {
   from: number;
   version: number;
   deleted: boolean;
@@ -12,7 +12,7 @@ export interface RulePeriod {
 }
 
 /** A rule with all of its periods, oldest first. */
-export interface RuleHistory {
+interface RuleHistory {
   ruleId: string;
   periods: RulePeriod[];
 }

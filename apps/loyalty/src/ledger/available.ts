@@ -12,7 +12,7 @@ const AVAILABLE = `
    GROUP BY s.contact_id`;
 
 /** A contact's sums: `available` leaves out lots whose end has come but that no sweep has taken yet. */
-export interface Sums {
+interface Sums {
   points: number;
   available: number;
 }

@@ -13,7 +13,7 @@ import type { Line } from './lots.js';
 export type EntryKind = 'earn' | 'adjust' | 'spend' | 'expire' | 'reverse';
 
 /** What ties a ledger row to a person; an erasure removes it. */
-export interface Link {
+interface Link {
   eventId: string | null;
   correlationId: string;
   occurredAt: Date | string;

@@ -53,7 +53,7 @@ const REFS_AT_ONCE = 500;
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000';
 
 /** How many sums of an organization were not those of its lines, and are now. */
-export interface RebuiltSums {
+interface RebuiltSums {
   organization_id: string;
   balances: number;
   lots: number;

@@ -2,13 +2,13 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { FilterSpec, ListDefinition } from '@customer-platform/http';
 
 /** What a transaction did to one lot. */
-export class LineDto {
+class LineDto {
   @ApiProperty({ format: 'uuid', description: 'The credit that opened the lot.' }) lot_id: string;
   @ApiProperty({ type: 'integer' }) points: number;
 }
 
 /** Who made a transaction. */
-export class TransactionActorDto {
+class TransactionActorDto {
   @ApiProperty({ example: 'rule' }) type: string;
   @ApiProperty({ example: '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f' }) id: string;
 }

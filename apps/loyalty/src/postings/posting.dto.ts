@@ -3,8 +3,8 @@ import { IsInstant, MayBeAbsent } from '@customer-platform/http';
 import { IsIn, IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 
 /** What a caller can post; earnings and expiries are the service's own. */
-export const POSTING_KINDS = ['adjust', 'spend', 'reverse'] as const;
-export type PostingKind = (typeof POSTING_KINDS)[number];
+const POSTING_KINDS = ['adjust', 'spend', 'reverse'] as const;
+type PostingKind = (typeof POSTING_KINDS)[number];
 
 /** The largest number of points in one posting. */
 const MOST_POINTS = 1_000_000_000;

@@ -15,7 +15,7 @@ export interface Movement extends Words {
 }
 
 /** The opposite of a transaction. */
-export interface Reversal extends Words {
+interface Reversal extends Words {
   readonly kind: 'reverse';
   readonly reversesId: string;
 }

@@ -16,7 +16,7 @@ const MOST_POINTS = 1_000_000_000;
 const MOST_POINTS_PER_AMOUNT = 1_000_000;
 
 /** The parts of a rule that a DTO class cannot describe, as the caller or the merge with the stored rule gives them. */
-export interface RuleParts {
+interface RuleParts {
   conditions: unknown;
   formula: unknown;
   maxPerContact: unknown;

@@ -1,6 +1,6 @@
 /** Operators of a condition. */
 export const CONDITION_OPS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'prefix', 'exists'] as const;
-export type ConditionOp = (typeof CONDITION_OPS)[number];
+type ConditionOp = (typeof CONDITION_OPS)[number];
 
 /** One demand on an event's properties; all of a rule's are joined by AND. */
 export interface Condition {
@@ -13,7 +13,7 @@ export interface Condition {
 export const ROUNDINGS = ['floor', 'half_up', 'ceil'] as const;
 export type Rounding = (typeof ROUNDINGS)[number];
 
-export interface FixedFormula {
+interface FixedFormula {
   type: 'fixed';
   points: number;
 }

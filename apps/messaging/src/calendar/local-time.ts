@@ -1,5 +1,5 @@
 /** A reading of a wall clock and a calendar somewhere. */
-export interface LocalTime {
+interface LocalTime {
   readonly year: number;
   readonly month: number;
   readonly day: number;

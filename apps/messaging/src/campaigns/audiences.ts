@@ -10,7 +10,7 @@ import type { CampaignAudience } from './campaign.js';
 const FIND_TIMEOUT_MS = 2_000;
 const PAGE_TIMEOUT_MS = 15_000;
 /** As many as core and crm give in one call. */
-export const MEMBERS_AT_ONCE = 5_000;
+const MEMBERS_AT_ONCE = 5_000;
 
 const MODULES = { segment: 'core', list: 'crm' } as const;
 
@@ -28,13 +28,13 @@ export interface KnownAudience {
 }
 
 /** Up to whom an audience has been read. */
-export interface AudiencePosition {
+interface AudiencePosition {
   readonly at: string;
   readonly id: string;
 }
 
 /** Some members; `next` is undefined where these are the last. */
-export interface AudienceMembers {
+interface AudienceMembers {
   readonly contactIds: readonly string[];
   readonly next: AudiencePosition | undefined;
 }

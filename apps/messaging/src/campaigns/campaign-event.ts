@@ -5,7 +5,7 @@ import type { RunCounts } from './campaign.js';
 export type CampaignVerb = 'started' | 'paused' | 'progress' | 'completed' | 'canceled';
 
 /** Of which run, and where it stands. */
-export interface RunStanding {
+interface RunStanding {
   readonly organizationId: string;
   readonly campaignId: string;
   readonly runId: string;

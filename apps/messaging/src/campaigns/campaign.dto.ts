@@ -19,7 +19,7 @@ import type { Counted } from './runs/campaign-counts.js';
 const CATEGORIES = ['transactional', 'marketing'] as const;
 
 /** To whom a campaign goes. */
-export class CampaignAudienceDto implements CampaignAudience {
+class CampaignAudienceDto implements CampaignAudience {
   @IsIn(AUDIENCE_TYPES)
   type: CampaignAudience['type'];
 
@@ -92,7 +92,7 @@ const COUNTS = {
 } as const;
 
 /** The last run of a campaign. */
-export class CampaignRunDto {
+class CampaignRunDto {
   @IsUUID()
   id: string;
 

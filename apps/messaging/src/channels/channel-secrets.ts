@@ -6,7 +6,7 @@ import { DERIVED_FIELDS } from './channel-shapes.js';
 import type { StoredSecrets, StoredSettings } from './channel-settings.repository.js';
 
 /** A secret as it is shown. */
-export interface ShownSecret {
+interface ShownSecret {
   readonly set: boolean;
   readonly fingerprint: string | null;
   readonly updated_at: string | null;

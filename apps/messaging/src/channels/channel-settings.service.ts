@@ -20,7 +20,7 @@ import { parseSender } from './sender.js';
 import { WebhookKeys } from './webhook-keys.js';
 
 /** The settings as they are answered, with the tag of their version. */
-export interface ShownSettings {
+interface ShownSettings {
   readonly body: Record<string, unknown>;
   readonly etag: string;
 }

@@ -6,7 +6,7 @@ import { equalInConstantTime } from '../signatures/constant-time.js';
 import type { Provider } from '../providers/provider.js';
 
 /** The account that a provider reports on: a channel of an organization. */
-export interface WebhookAccount {
+interface WebhookAccount {
   readonly organizationId: string;
   readonly channel: Channel;
 }

@@ -7,7 +7,7 @@ import type { Channel } from '../addresses/channel.js';
 export type ConsentStatus = 'granted' | 'denied' | 'withdrawn' | 'expired';
 
 /** One state of a consent as core tells it; without a channel it holds for all. */
-export interface ConsentState extends ContactId {
+interface ConsentState extends ContactId {
   readonly purpose: string;
   readonly channel: string | null;
   readonly status: ConsentStatus;

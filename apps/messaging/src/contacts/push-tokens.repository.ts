@@ -14,12 +14,12 @@ export interface Device {
 }
 
 /** What an event told of a device, and when. */
-export interface ReportedDevice extends Device {
+interface ReportedDevice extends Device {
   readonly reportedAt: Date;
 }
 
 /** A contact whose devices are not known, and how often they have been forgotten. */
-export interface UnknownDevices {
+interface UnknownDevices {
   readonly id: string;
   readonly epoch: number;
 }

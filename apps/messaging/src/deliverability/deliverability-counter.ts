@@ -22,7 +22,7 @@ const NAMED = `value NOT IN ('${OTHERS}', '${NONE}')`;
  * Adds what a relation `counted` (organization_id, hour, dimension, value, and a column for each count) says. What
  * would be more than a day's values have rows of their own is added to the others'; a value that has one keeps it.
  */
-export const ADD_COUNTED = `
+const ADD_COUNTED = `
   fresh AS (
     SELECT organization_id, day, dimension, value, row_number() OVER own_of_day AS place
       FROM (SELECT organization_id, date_trunc('day', hour, 'UTC') AS day, dimension, value, sum(sends) AS sends

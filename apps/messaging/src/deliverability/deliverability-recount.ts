@@ -75,7 +75,7 @@ const RECOUNT = `
   SELECT ((SELECT count(*) FROM stray WHERE sends <> 0) + (SELECT count(*) FROM written))::int AS wrong`;
 
 /** How many counts of an organization were not those of its sends, and are now. */
-export interface Recounted {
+interface Recounted {
   organization_id: string;
   counts: number;
 }

@@ -8,7 +8,7 @@ const DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 const MESSAGE = { message: '$property must be a date such as 2026-11-21' };
 
 /** How long the periods are. */
-export const GRANULARITIES = ['hour', 'day', 'total'] as const;
+const GRANULARITIES = ['hour', 'day', 'total'] as const;
 /** One of them. */
 export type Granularity = (typeof GRANULARITIES)[number];
 
@@ -38,7 +38,7 @@ const rate = (description: string) =>
   ApiProperty({ type: 'number', nullable: true, minimum: 0, maximum: 1, description });
 
 /** Shares of what was handed over; null where nothing was. */
-export class DeliverabilityRatesDto {
+class DeliverabilityRatesDto {
   @rate('received / handed_over')
   delivered: number | null;
 

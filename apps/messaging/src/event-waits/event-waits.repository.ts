@@ -64,7 +64,7 @@ export interface WaitingRef {
 }
 
 /** An event that has waited. */
-export interface WaitingEvent {
+interface WaitingEvent {
   readonly event: RoutedEvent;
   readonly until: Date;
 }

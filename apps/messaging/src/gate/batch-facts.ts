@@ -23,7 +23,7 @@ import type { ClaimedSend } from './claimed-send.js';
 import { Recipients, type ResolvedRecipient } from './recipients.js';
 
 /** From where a mail leaves. */
-export interface MailOrigin {
+interface MailOrigin {
   /** Whether it may. */
   readonly permitted: boolean;
   /** By whose keys it is signed; undefined: it is not. */

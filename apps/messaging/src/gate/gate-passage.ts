@@ -18,7 +18,7 @@ export interface InFlightSend {
 }
 
 /** How long the database holds a send to be in flight; a writer of a suppression waits for no longer. */
-export const FLIGHT_SECONDS = 10;
+const FLIGHT_SECONDS = 10;
 /** How long this process may hand over: less, so that clocks and pauses have room. */
 const HAND_OFF_MS = 8_000;
 /** After this a send in dispatch is taken for lost with its process. */

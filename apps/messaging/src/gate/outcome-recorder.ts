@@ -10,7 +10,7 @@ import { flyingIn, type InFlightSend } from './gate-passage.js';
 import type { HandOff } from '../providers/way-out.js';
 
 /** A hand-off that has ended, to be written down. */
-export interface Outcome {
+interface Outcome {
   readonly flight: InFlightSend;
   readonly handOff: HandOff;
 }
@@ -19,7 +19,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 /** Pauses after the first, second, … try (messaging.md §5); after the last of them the send has failed. */
-export const RETRY_PAUSES_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR] as const;
+const RETRY_PAUSES_MS = [30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 4 * HOUR, 12 * HOUR] as const;
 /** A send that was not begun waits this long, so that what keeps it back is not asked without end. */
 const RELEASED_PAUSE_MS = 500;
 const MOST_AT_ONCE = 200;

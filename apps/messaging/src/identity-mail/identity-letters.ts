@@ -2,7 +2,7 @@ import type { LinkKind } from './identity-links.js';
 import { letter, type Letter, type LetterTexts } from './letter.js';
 
 /** What a letter is about: a link, or that there is none. */
-export type LetterKind = LinkKind | 'single_sign_on';
+type LetterKind = LinkKind | 'single_sign_on';
 
 /** What a letter of identity's says. */
 export interface LetterFacts {

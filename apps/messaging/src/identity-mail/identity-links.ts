@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 
 /** What only identity can say an address and a link of: an invitation, a new password that was asked for. */
-export const LINK_KINDS = ['invitation', 'password_reset'] as const;
+const LINK_KINDS = ['invitation', 'password_reset'] as const;
 
 /** A kind of link. */
 export type LinkKind = (typeof LINK_KINDS)[number];

@@ -39,7 +39,7 @@ export type Piece =
   | 'later';
 
 /** Does the next piece, in one short transaction. Repeatable: a piece that was not committed is done again. */
-export type JobWork = (tx: WorkerTransaction, job: Job) => Promise<Piece>;
+type JobWork = (tx: WorkerTransaction, job: Job) => Promise<Piece>;
 
 /** Rows of one piece: its transaction holds their locks for some tens of milliseconds. */
 export const ROWS_OF_A_PIECE = 500;

@@ -3,7 +3,7 @@ import { IsInstant, MayBeNull } from '@customer-platform/http';
 import { IsBoolean, IsString, IsUUID } from 'class-validator';
 
 /** A message in a member's inbox. */
-export class NotificationDto {
+class NotificationDto {
   @IsUUID()
   id: string;
 
@@ -30,7 +30,7 @@ export class NotificationDto {
 }
 
 /** How far a list goes. */
-export class NotificationPageInfoDto {
+class NotificationPageInfoDto {
   @ApiProperty({ type: 'integer', example: 50 })
   limit: number;
 

@@ -14,7 +14,7 @@ export const NOTIFICATIONS_LIST: ListDefinition = {
 };
 
 /** A message of the inbox. */
-export interface NotificationRow {
+interface NotificationRow {
   readonly id: string;
   readonly title: string;
   readonly body: string;

@@ -4,7 +4,7 @@ import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { ChannelDocument } from '../channels/channel-document.js';
 
 /** What a member receives on one channel. */
-export interface ChannelPreferences {
+interface ChannelPreferences {
   readonly marketing: boolean;
   readonly topics: Readonly<Record<string, boolean>>;
 }

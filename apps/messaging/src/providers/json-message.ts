@@ -7,7 +7,7 @@ const OF_TEMPLATE = 'provider_template.';
 const OF_VARIABLE = `${OF_TEMPLATE}variables.`;
 
 /** One value of a provider's own template. */
-export interface TemplateParameter {
+interface TemplateParameter {
   /** Null where the template knows it by its place. */
   readonly name: string | null;
   readonly text: string;

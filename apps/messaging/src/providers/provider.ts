@@ -17,7 +17,7 @@ export interface ChannelSetting {
 }
 
 /** A channel's setting with the fields of one provider. */
-export type SettingOf<Fields extends z.ZodRawShape> = ChannelSetting & z.output<z.ZodObject<Fields>>;
+type SettingOf<Fields extends z.ZodRawShape> = ChannelSetting & z.output<z.ZodObject<Fields>>;
 
 /** What the platform has of its own. */
 export interface PlatformAccounts {

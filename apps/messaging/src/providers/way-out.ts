@@ -121,7 +121,7 @@ export interface SmtpWay {
 }
 
 /** The contact's own inbox; in local mode a copy is shown where all other messages are. */
-export interface InboxWay {
+interface InboxWay {
   readonly kind: 'inbox';
   readonly copyTo: HttpWay | undefined;
 }

@@ -1,7 +1,7 @@
 import type { RenderFailureReason } from './render-job.js';
 
 /** A template that means harm, and how it ends. */
-export interface HostileTemplate {
+interface HostileTemplate {
   readonly name: string;
   readonly source: string;
   readonly code: RenderFailureReason['code'];

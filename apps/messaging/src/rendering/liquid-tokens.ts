@@ -47,7 +47,7 @@ export function replaceDelimited(
 }
 
 /** Markup whose liquid has been replaced by words that no parser changes. */
-export interface SetAside {
+interface SetAside {
   readonly markup: string;
   readonly tokens: readonly string[];
   /** Gives the liquid back. */

@@ -19,7 +19,7 @@ const returned = new Counter({
 });
 
 /** Where feedback loops of mailbox providers are pointed to; which send they are about their reports say. */
-export const FEEDBACK_LOCAL_PART = 'feedback';
+const FEEDBACK_LOCAL_PART = 'feedback';
 
 /**
  * Makes reports of what returns (messaging.md §10), by the way of webhooks: stored once, suppressing by the gate's own

@@ -3,7 +3,7 @@ import { compareValues, valueAt, type PathRules } from '@customer-platform/http'
 import { refuse } from '../shapes/refuse.js';
 
 /** What a condition and a template look into. */
-export interface ConditionScope {
+interface ConditionScope {
   /** The domain event's `data`. */
   readonly event: Readonly<Record<string, unknown>>;
   readonly contact: Readonly<Record<string, unknown>>;
@@ -12,7 +12,7 @@ export interface ConditionScope {
 type Scalar = string | number | boolean;
 
 /** One comparison. */
-export interface ConditionLeaf {
+interface ConditionLeaf {
   readonly path: string;
   readonly op: (typeof OPS)[number];
   readonly value: Scalar | readonly Scalar[];

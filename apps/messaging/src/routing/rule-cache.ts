@@ -4,7 +4,7 @@ import type { RoutableEvent } from '../event-waits/routed-event.js';
 import type { RuleContent } from './rule.js';
 
 /** The enabled rules of one organization, found by what happened. */
-export class RuleBook {
+class RuleBook {
   private readonly byEvent = new Map<string, RuleContent[]>();
 
   constructor(

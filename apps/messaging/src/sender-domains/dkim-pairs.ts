@@ -33,10 +33,10 @@ export interface DkimPair {
 export const ALGORITHMS = ['rsa', 'ed25519'] as const;
 
 /** One of them. */
-export type Algorithm = (typeof ALGORITHMS)[number];
+type Algorithm = (typeof ALGORITHMS)[number];
 
 /** Whose keys they are. */
-export interface KeyOwner {
+interface KeyOwner {
   readonly organizationId: string;
   readonly id: string;
 }

@@ -80,7 +80,7 @@ function unchanged({ state, failingSince, verifiedAt }: Row, now: Date): Standin
 }
 
 /** Whether the record of a key was there when DNS was last asked. */
-export function isPublished(
+function isPublished(
   findings: Findings,
   domain: string,
   pair: Pick<DkimPair, 'selector'>,

@@ -13,7 +13,7 @@ export const INCLUDED = 'spf.platform.example.com';
 export const HOUR = 3_600_000;
 
 /** A domain of a fresh organization. */
-export interface OwnDomain {
+interface OwnDomain {
   readonly organizationId: string;
   readonly api: Caller;
   /** As it was created. */

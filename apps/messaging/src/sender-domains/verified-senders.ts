@@ -35,7 +35,7 @@ const VERIFIED = `
      AND state = 'verified' AND deleted_at IS NULL`;
 
 /** Says of a sender whether mail may leave from there. */
-export type SenderCheck = (owned: OwnedSender) => boolean;
+type SenderCheck = (owned: OwnedSender) => boolean;
 
 /**
  * The one place that says from where mail may leave: of channel settings, at the acceptance of a send and in the gate

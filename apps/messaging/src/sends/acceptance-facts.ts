@@ -16,7 +16,7 @@ import type { NamedRecipient } from './send.js';
 import type { SendRequest } from './send-request.js';
 
 /** A template as far as a send needs to know it. */
-export interface TemplateState {
+interface TemplateState {
   readonly deleted: boolean;
   /** Undefined: none is published. */
   readonly version: TemplateHead | undefined;
@@ -42,7 +42,7 @@ export interface AcceptanceFacts extends ContentFacts {
 }
 
 /** A send whose recipient is known, as far as it can be. */
-export interface Aimed {
+interface Aimed {
   readonly channel: Channel;
   readonly contactId: string | null;
   readonly keys: KeysOfAddress | undefined;

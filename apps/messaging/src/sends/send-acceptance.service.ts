@@ -53,7 +53,7 @@ interface Wanted {
 }
 
 /** To whom a test goes and what it is rendered from. */
-export interface TestSend {
+interface TestSend {
   readonly address: string;
   readonly data?: Record<string, unknown>;
   readonly locale?: string;

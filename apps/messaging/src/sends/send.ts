@@ -60,7 +60,7 @@ export interface SendPayload {
 export const SEND_SOURCES = ['api', 'routing', 'campaign', 'identity'] as const;
 
 /** What led to a send: of `identity`, an event that only the platform's own mail answers. */
-export type SendSource = (typeof SEND_SOURCES)[number];
+type SendSource = (typeof SEND_SOURCES)[number];
 
 /** A send to be stored. */
 export interface NewSend extends SendFacts, SendPayload {

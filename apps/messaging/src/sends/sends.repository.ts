@@ -116,7 +116,7 @@ export interface Person {
 }
 
 /** Which of a source's unfinished sends. */
-export interface SomeOfSource {
+interface SomeOfSource {
   readonly sourceId: string;
   readonly before: Date | null;
   /** Null from the first one on. */

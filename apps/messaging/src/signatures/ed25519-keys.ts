@@ -1,14 +1,14 @@
 import { createPrivateKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 
 /** Before the private key of an asymmetric signature. It is shown to nobody. */
-export const PRIVATE_PREFIX = 'whsk_';
+const PRIVATE_PREFIX = 'whsk_';
 const PUBLIC_PREFIX = 'whpk_';
 const KEY_BYTES = 32;
 /** What stands before the 32 bytes of a private key in PKCS #8 (RFC 8410 §7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** A pair as Standard Webhooks writes it. */
-export interface Ed25519Pair {
+interface Ed25519Pair {
   /** `whsk_`: the 32 private bytes and the 32 public ones after them, in base64. */
   readonly secret: string;
   /** `whpk_`: the 32 public bytes, in base64. */

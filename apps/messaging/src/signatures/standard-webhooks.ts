@@ -24,7 +24,7 @@ export function isStandardSecret(text: string): boolean {
 }
 
 /** What is signed: the bytes of a message, its id, and when it is sent. */
-export interface StandardMessage {
+interface StandardMessage {
   readonly id: string;
   readonly at: Date;
   readonly body: Buffer | string;

@@ -9,7 +9,7 @@ import { completeData } from './template-data.js';
 import type { TemplateVersion } from './template-versions.js';
 
 /** What one message is rendered from. */
-export interface MessageInput {
+interface MessageInput {
   /** Whose turn its rendering takes. */
   readonly organizationId: string;
   /** A version of a template, or the compiled parts of a send's own content. */

@@ -2,7 +2,7 @@ import type { FieldError } from '@customer-platform/problem-json';
 import { isOfType, type TemplateVariable } from './template-content.js';
 
 /** The data with the defaults of the variables it leaves out, and what is wrong with it. */
-export interface CompletedData {
+interface CompletedData {
   readonly data: Record<string, unknown>;
   readonly errors: FieldError[];
 }

@@ -51,7 +51,7 @@ interface Row {
 }
 
 /** A field that is not as it was. */
-export interface FieldChange {
+interface FieldChange {
   /** A JSON pointer. */
   readonly name: string;
   readonly kind: 'added' | 'removed' | 'changed';

@@ -31,7 +31,7 @@ interface Own {
 }
 
 /** A content in which the texts of layouts and partials stand, and whose they are. */
-export interface ExpandedContent {
+interface ExpandedContent {
   readonly locales: Readonly<Record<string, LocaleParts>>;
   readonly uses: readonly TemplateUse[];
 }

@@ -41,7 +41,7 @@ export class TemplateVersionDto {
 }
 
 /** A field that is not as it was. */
-export class TemplateChangeDto {
+class TemplateChangeDto {
   @ApiProperty({ example: '/locales/es/subject' })
   pointer: string;
 

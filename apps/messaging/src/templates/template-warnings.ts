@@ -27,7 +27,7 @@ export interface TemplateWarning {
 }
 
 /** What a preview was rendered from, and what came of it. */
-export interface ReviewedMessage {
+interface ReviewedMessage {
   readonly version: TemplateVersion;
   /** Completed by the defaults of the variables. */
   readonly data: Readonly<Record<string, unknown>>;

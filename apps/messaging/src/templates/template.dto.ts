@@ -115,7 +115,7 @@ export class UpdateTemplateDto extends PatchOf(CreateTemplateDto, { immutable: [
 }
 
 /** A layout or partial whose text stands in a version. */
-export class TemplateUseDto {
+class TemplateUseDto {
   @IsUUID()
   id: string;
 
@@ -218,7 +218,7 @@ export class PreviewDto {
 }
 
 /** A part of a message, and the line of its rendered text. */
-export class WarningPlaceDto {
+class WarningPlaceDto {
   @ApiProperty({ example: 'html' })
   part: string;
 
@@ -227,7 +227,7 @@ export class WarningPlaceDto {
 }
 
 /** What the readers of a message may stumble over. */
-export class TemplateWarningDto {
+class TemplateWarningDto {
   @ApiProperty({ enum: WARNING_CODES })
   code: string;
 

@@ -2,10 +2,10 @@ import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 
 /** How the POST came: as the one click of a mail program, from the page, or from a program. */
-export type UnsubscribeForm = 'one_click' | 'page' | 'json';
+type UnsubscribeForm = 'one_click' | 'page' | 'json';
 
 /** What a POST asks for. */
-export interface UnsubscribeRequest {
+interface UnsubscribeRequest {
   readonly token: string;
   readonly form: UnsubscribeForm;
 }

@@ -20,7 +20,7 @@ import {
 import { ReportsRepository, type NewReport } from './reports.repository.js';
 
 /** Where reports come from. */
-export interface ReportScope {
+interface ReportScope {
   /** Null for the platform's own account. */
   readonly organizationId: string | null;
   readonly channel: Channel | null;

@@ -160,7 +160,7 @@ export interface ReportAges {
 }
 
 /** Where soft bounces of an address are counted, and nothing else waits. */
-export const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
+const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
 
 /** The table `provider_reports`. */
 @Injectable()

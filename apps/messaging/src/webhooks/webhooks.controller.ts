@@ -10,7 +10,7 @@ import { WebhooksService } from './webhooks.service.js';
 const WEBHOOKS = BUILT_IN.flatMap(({ webhooks }) => Object.keys(webhooks));
 
 /** Answer of `POST /v1/messaging/webhooks/{provider}`. */
-export class WebhookReceiptDto {
+class WebhookReceiptDto {
   @ApiProperty({ description: 'How many reports the call brought, repeats among them.' })
   @IsInt()
   received: number;

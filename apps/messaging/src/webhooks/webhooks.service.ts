@@ -21,7 +21,7 @@ const FETCH_MS = 5_000;
 const MOST_FETCHED_BYTES = 64 * 1024;
 
 /** A call, with its target as it came on the wire. */
-export interface IncomingCall {
+interface IncomingCall {
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

@@ -6,7 +6,7 @@ import { Parameters } from './parameters.js';
 import { cursorText, keysetCondition, orderBy } from './keyset.js';
 
 /** What {@link pageOf} adds to the select. */
-export interface PageOptions<Row, Item> {
+interface PageOptions<Row, Item> {
   /** Values of `$1…$n` in the select. */
   parameters?: readonly unknown[];
   /** From the row of the select to the item that is answered; the row itself unless given. */

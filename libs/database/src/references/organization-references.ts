@@ -6,7 +6,7 @@ const ORGANIZATIONS = 'identity.organizations';
 const COUNTED_AT_MOST = 10_000;
 
 /** A table whose rows keep their organization from being purged. */
-export interface HeldTable {
+interface HeldTable {
   table: string;
   /** SQL over its columns: which of its rows. All unless given. */
   which?: string;

@@ -14,7 +14,7 @@ export interface UniqueConstraint {
 }
 
 /** A foreign key from another table, as the refusal to delete the row it points to is told. */
-export interface ReferencingConstraint {
+interface ReferencingConstraint {
   module: string;
   resource: string;
 }

@@ -26,7 +26,7 @@ export interface ResourceChange<E> {
 }
 
 /** A table of the same module whose rows keep a row from being purged. */
-export interface LocalReference {
+interface LocalReference {
   table: string;
   /** Column that holds the id. */
   column: string;
@@ -35,7 +35,7 @@ export interface LocalReference {
 }
 
 /** How an organization reaches rows beyond those that bear its id. */
-export interface Reach<E> {
+interface Reach<E> {
   /** SQL over the table's columns; `$1` is the organization. */
   condition: string;
   /** What finds a row by its id alone. */

@@ -26,7 +26,7 @@ import { countReferences, enforceLimit } from './resource-limits.js';
 export type Patch<E> = Partial<{ [P in keyof E]: E[P] | null | DeepPartial<E[P]> | Whole<E[P]> }>;
 
 /** What an update adds to `ChangeOptions`. */
-export interface UpdateOptions<E> extends ChangeOptions<E> {
+interface UpdateOptions<E> extends ChangeOptions<E> {
   /** Instead of the request's own `If-Match`. */
   ifMatch?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from '../transaction.js';
 
 /** What has a period of an organization (`settings.retention`, identity.md §2). */
-export const RETENTION_KINDS = ['events', 'dead_letters', 'sends', 'webhook_deliveries'] as const;
+const RETENTION_KINDS = ['events', 'dead_letters', 'sends', 'webhook_deliveries'] as const;
 /** One of {@link RETENTION_KINDS}. */
 export type RetentionKind = (typeof RETENTION_KINDS)[number];
 
@@ -16,7 +16,7 @@ export interface RetentionPage {
 }
 
 /** One piece that is to be removed. */
-export interface Piece {
+interface Piece {
   /** What lies before it has had its time. */
   readonly before: Date;
   readonly now: Date;
@@ -63,7 +63,7 @@ export interface RetainedKind {
 }
 
 /** What has been removed, as a list says it. */
-export interface RetentionGap {
+interface RetentionGap {
   readonly reason: 'retention';
   /** Nothing after it was removed; of what lies at it or before it some is gone. */
   readonly until: Date;

@@ -5,7 +5,7 @@ import type { RetentionDays, RetentionKind, RetentionPage } from './retention-ki
 const ASK_TIMEOUT_MS = 5_000;
 
 /** A period that is new or shorter waits so long: whoever mistyped it has a day to say something else. */
-export const GRACE_MS = 86_400_000;
+const GRACE_MS = 86_400_000;
 
 /**
  * A longer period counts at once. A shorter one counts once it has stood for a day; until then what was in force before

@@ -79,7 +79,7 @@ interface KeyList {
 }
 
 /** A key as an operator sees it. */
-export interface ListedKey {
+interface ListedKey {
   readonly kid: string;
   /** The one that signs now, one that will, or one that only verifies. */
   readonly state: 'next' | 'signing' | 'verifying';

@@ -10,7 +10,7 @@ import {
 } from 'class-validator';
 
 /** More contacts than were ever merged into one. */
-export const MOST_CONTACTS = 10_000;
+const MOST_CONTACTS = 10_000;
 const LONGEST_PLACE = 4;
 
 /** Body of `POST /internal/subject-rows`. */

@@ -18,7 +18,7 @@ export interface IncomingRecord {
 }
 
 /** What a consumer of raw records is. */
-export interface RecordConsumption {
+interface RecordConsumption {
   readonly topic: string;
   readonly group: string;
   /** Records given to `eachChunk` at once, at most; default 500. */

@@ -32,7 +32,7 @@ export const OLD_INBOX_ROWS: RetentionOptions = {
 };
 
 /** An event as the inbox knows it. */
-export interface ClaimedEvent {
+interface ClaimedEvent {
   readonly organizationId: string;
   readonly id: string;
 }

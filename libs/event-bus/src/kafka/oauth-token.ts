@@ -9,7 +9,7 @@ const PART_OF_LIFE = 0.8;
 const UNSAID_SECONDS = 60;
 
 /** Who asks for tokens, and where. */
-export interface TokenClient {
+interface TokenClient {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;

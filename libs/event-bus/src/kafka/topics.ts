@@ -8,7 +8,7 @@ import { protocolErrorType } from './protocol-error.js';
 import { TopicSettings, type TopicAsFound } from './topic.settings.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
-export const RETENTION_MS = 7 * 24 * 3_600_000;
+const RETENTION_MS = 7 * 24 * 3_600_000;
 
 /** How long the partitions of a topic that was just made may be without leaders. */
 const LED_WITHIN_MS = 5_000;

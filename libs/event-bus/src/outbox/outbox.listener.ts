@@ -10,7 +10,7 @@ const END_MS = 1_000;
 const LISTEN = `LISTEN ${OUTBOX_CHANNEL}`;
 
 /** How a connection is known to be heard no more, where its end went without a word (a failover by address). */
-export interface ListenerPatience {
+interface ListenerPatience {
   readonly askEveryMs: number;
   readonly answerMs: number;
 }

@@ -32,7 +32,7 @@ export type NewDomainEvent<T extends EventType = EventType> = {
 }[T];
 
 /** A message to publish as it stands, on a topic of one's choice (the audit's). */
-export interface OutboxMessage {
+interface OutboxMessage {
   readonly organizationId: string;
   readonly topic: string;
   readonly key: string;

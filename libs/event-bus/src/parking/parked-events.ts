@@ -7,7 +7,7 @@ import type { EventFailure } from '../delivery/event-delivery.js';
 import type { ReceivedEvent } from '../transport/received-event.js';
 
 /** A message that is no domain event. */
-export interface InvalidMessage {
+interface InvalidMessage {
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;

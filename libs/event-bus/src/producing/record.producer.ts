@@ -12,7 +12,7 @@ import { partitionOfKey } from './partition-of-key.js';
 import { RecordSending, refusalIn, type Outcome } from './record.sending.js';
 
 /** A record to be sent; the key decides the partition. */
-export interface OutgoingRecord {
+interface OutgoingRecord {
   readonly key: string;
   readonly value: Buffer | string;
   readonly headers?: Record<string, string>;

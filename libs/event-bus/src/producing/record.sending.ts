@@ -8,7 +8,7 @@ import { partitionOfKey } from './partition-of-key.js';
 import type { BufferedRecord } from './record.buffer.js';
 
 /** Records of one partition, in their order. */
-export interface Place {
+interface Place {
   readonly topic: string;
   readonly partition: number;
   readonly records: BufferedRecord[];

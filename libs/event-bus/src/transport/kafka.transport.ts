@@ -37,7 +37,7 @@ interface WaitingChunk {
 }
 
 /** An event was to be delivered again to a subscriber that there is no more. */
-export class NobodySubscribes extends Error {
+class NobodySubscribes extends Error {
   constructor(consumer: string, type: string) {
     super(`${consumer} takes no ${type}`);
     this.name = 'NobodySubscribes';

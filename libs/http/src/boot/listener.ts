@@ -26,10 +26,10 @@ const REQUEST_TIMEOUT_MS = 600_000;
 const KEEP_ALIVE_MS = 4_000;
 
 /** Answers a request; the listener has attached its state. */
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
+type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** What a listener is made of. */
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly name: ListenerName;
   readonly constructors: ExpressConstructors;
   readonly cursors: Cursors;

@@ -3,7 +3,7 @@ import type { Permission } from '@customer-platform/permissions';
 import { clientAddress } from './client-address.js';
 
 /** Who is calling. */
-export interface Principal {
+interface Principal {
   readonly type: 'api_key' | 'user' | 'oauth_client' | 'organization' | 'member' | 'system';
   readonly id: string;
 }

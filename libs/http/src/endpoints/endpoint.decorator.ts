@@ -21,10 +21,10 @@ import {
 } from './route-declaration.js';
 
 /** Management bodies, in bytes (the public contract, "Requests and answers"). */
-export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+const DEFAULT_BODY_LIMIT = 1024 * 1024;
 
 /** What authorizes a route: exactly one permission, or another authorization. A misspelt permission does not compile. */
-export type RouteAuthorization =
+type RouteAuthorization =
   | { readonly permission: Permission; readonly authorization?: never }
   | { readonly permission?: never; readonly authorization: OtherAuthorization };
 

@@ -4,7 +4,7 @@ import type { FurtherStatus, ResponseType } from './describe-endpoint.js';
 import { Endpoint } from './endpoint.decorator.js';
 
 /** Options of the endpoints of the common administrative form. */
-export interface ResourceEndpointOptions {
+interface ResourceEndpointOptions {
   readonly permission: Permission;
   readonly summary: string;
   readonly description?: string;

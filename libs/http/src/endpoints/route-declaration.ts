@@ -80,7 +80,7 @@ export function routeOf(handler: object): RouteDeclaration | undefined {
 }
 
 /** How a handler reads the query: which parameter decorator it uses. */
-export interface QueryUse {
+interface QueryUse {
   readonly kind: 'list' | 'dto';
 }
 

@@ -2,7 +2,7 @@
 type ResultsOf<Result> = [Result] extends [void] ? void : readonly Result[];
 
 /** How a {@link Batcher} makes batches. */
-export interface BatcherOptions<Item, Result> {
+interface BatcherOptions<Item, Result> {
   /** Works on items of one place, in the order in which they came. */
   readonly run: (items: readonly Item[]) => Promise<ResultsOf<Result>>;
   /** How long the first item waits for others, in milliseconds; default: until this turn of the event loop is over. */

@@ -23,7 +23,7 @@ const FORBIDDEN = 2;
 type Found = typeof PLAIN | typeof INEXACT | typeof FORBIDDEN;
 
 /** Where the JSON stands that is inspected, and how much of it there is. */
-export interface Inspected {
+interface Inspected {
   /** Where `value` stands, the body itself being 1. */
   readonly level?: number;
   /** How many values it holds, where that may be many. */

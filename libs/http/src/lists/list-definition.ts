@@ -30,7 +30,7 @@ export interface SortSpec {
 }
 
 /** A query parameter that is no filter, e.g. `view=history`. */
-export interface ParameterSpec {
+interface ParameterSpec {
   readonly type: FilterType;
   readonly values?: readonly string[];
   /** What a text looks like that the resource takes; it checks that itself. */

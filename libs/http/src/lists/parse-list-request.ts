@@ -32,7 +32,7 @@ export function sortsOf({ sorts }: ListDefinition): string[] {
 }
 
 /** The parameters of a list that are no filters. */
-export function reservedParameters(definition: ListDefinition): string[] {
+function reservedParameters(definition: ListDefinition): string[] {
   return [
     'limit',
     'cursor',

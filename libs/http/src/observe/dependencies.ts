@@ -3,7 +3,7 @@ import { metrics } from './metrics.js';
 import { passesInTime } from './passes-in-time.js';
 
 /** Something outside of the process that it works with. `check` throws or rejects while it does not answer. */
-export interface Dependency {
+interface Dependency {
   /** As the metric calls it: `database`, `kafka`, `authorization`. */
   name: string;
   check(): Promise<void> | void;

@@ -5,7 +5,7 @@ import { passesInTime } from './passes-in-time.js';
  * again after it has passed: what is away later is away for all instances, and taking them out of service would take the
  * rest of what they do away too. That is a metric and an alert; see `registerDependency`.
  */
-export interface ReadinessCheck {
+interface ReadinessCheck {
   name: string;
   check(): Promise<void> | void;
 }

@@ -9,7 +9,7 @@ import { describeDtos } from './describe-dtos.js';
 import { toOpenApi31 } from './open-api-31.js';
 
 /** What a description is made of. */
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly module: ModuleName;
   readonly root: Type;
 }

@@ -3,7 +3,7 @@ import type { FieldCode } from '@customer-platform/problem-json';
 import type { Dto } from '../endpoints/route-declaration.js';
 
 /** How long a field's text, or how full its array, may be: what its decorators say. */
-export interface Bound {
+interface Bound {
   readonly kind: 'text' | 'array';
   readonly most: number;
   /** The bound is that of each item of an array. */

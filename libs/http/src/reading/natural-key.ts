@@ -2,7 +2,7 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { validateBody } from './validate-dto.js';
 
 /** The members of a natural key, all of them given. */
-export type NaturalKey<T, K extends keyof T> = { [P in K]-?: NonNullable<T[P]> };
+type NaturalKey<T, K extends keyof T> = { [P in K]-?: NonNullable<T[P]> };
 
 /**
  * What names an item of a collection where the path does not: given in the query, or else in a JSON body.

@@ -11,7 +11,7 @@ import type { BodyForm } from '../endpoints/route-declaration.js';
 const AMPERSAND = 0x26;
 
 /** What a route allows of a body. */
-export interface BodyRule {
+interface BodyRule {
   readonly body: BodyForm;
   readonly bodyLimit: number;
   readonly gzip: boolean;
@@ -46,7 +46,7 @@ export async function readBytes(request: IncomingMessage, rule: BodyRule): Promi
  * How many values a JSON body may hold. A megabyte of empty lists is a third of a million, which takes longer to read
  * than other requests shall wait (measured: 95 ms); what the API takes in one body is a few thousand.
  */
-export const MAX_JSON_VALUES = 50_000;
+const MAX_JSON_VALUES = 50_000;
 
 /** How many fields a form may have; Twilio, which sends the longest ones, uses about 30. */
 const MAX_FORM_FIELDS = 1_000;

@@ -5,7 +5,7 @@ import { boundsOf, boundText, brokenBound } from './bounds.js';
 import { fieldsOf, nestedDto, transformed } from './dto-shape.js';
 
 /** A body as an instance of its DTO class, before any validator has seen it. */
-export interface ReadDto {
+interface ReadDto {
   readonly instance: object;
   /** Unknown fields, and texts and arrays beyond their bounds. */
   readonly errors: FieldErrors;

@@ -53,7 +53,7 @@ export async function inspect<T extends object>(
 }
 
 /** What a service would refuse of a body whose fields are of the right types. */
-export type FurtherCheck<T> = (body: T) => readonly FieldError[];
+type FurtherCheck<T> = (body: T) => readonly FieldError[];
 
 const furtherChecks = new WeakMap<object, FurtherCheck<never>>();
 

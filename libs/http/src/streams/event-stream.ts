@@ -13,7 +13,7 @@ const HEAD = {
 const HELD_AT_MOST = 16 * 1024;
 
 /** One event of a stream; texts without line breaks, but for `data`. */
-export interface ServerSentEvent {
+interface ServerSentEvent {
   readonly id?: string;
   readonly event?: string;
   readonly data?: string;

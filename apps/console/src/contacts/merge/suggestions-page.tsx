@@ -15,7 +15,7 @@ import { nameOf } from '../use-contact.ts';
 
 const FROM = '/o/$organization/contacts/merge-suggestions' as const;
 const PAGE = 25;
-export const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale'] as const;
+const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale'] as const;
 
 type Suggestion = Schemas['MergeSuggestionDto'];
 

@@ -2,7 +2,7 @@ import type { ItemOf, Schemas } from '@customer-platform/client';
 
 type Listed = ItemOf<'/v1/crm/contacts/{id}/timeline'>;
 export type Source = Listed['source'];
-export type SendState = Schemas['SendStepDto']['state'];
+type SendState = Schemas['SendStepDto']['state'];
 
 /** What every item has, of a kind that is not known here too. */
 export interface Common {
@@ -62,7 +62,7 @@ const ENTRY_RANK = 2;
 /** A segment that was entered later than this is not told as the event's doing. */
 const ENTRY_WITHIN_MS = 60_000;
 /** As long after an event was received, what follows from it is waited for. */
-export const FOLLOWS_WITHIN_MS = 30_000;
+const FOLLOWS_WITHIN_MS = 30_000;
 const CAUSES_OF_CHAINS = new Set(['event', 'attribute', 'consent']);
 const IN_FLIGHT: ReadonlySet<string> = new Set(['accepted', 'rendering', 'gated', 'dispatching']);
 
@@ -176,7 +176,7 @@ export function entriesOf(chain: Chain, all: readonly Item[], entries: readonly 
 }
 
 /** What of a chain has not come to its end. */
-export interface Coming {
+interface Coming {
   /** An event was received so short a time ago that points and messages may follow. */
   mayFollow: boolean;
   /** Messages on their way. */

@@ -36,7 +36,7 @@ export const CAUSES = [
   'points_out_of_range',
   'evaluation_failed',
 ] as const;
-export type Cause = (typeof CAUSES)[number];
+type Cause = (typeof CAUSES)[number];
 
 export function causeOf(code: string): Cause | undefined {
   return CAUSES.find((cause) => cause === code);

@@ -1,7 +1,7 @@
 import type { EndpointDraft } from './use-endpoints.ts';
 
 /** One field that is another than it was. */
-export interface ChangedField {
+interface ChangedField {
   name: keyof EndpointDraft;
   before: string;
   after: string;

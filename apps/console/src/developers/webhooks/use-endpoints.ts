@@ -7,7 +7,7 @@ import { useSay } from '../../ui/toasts.tsx';
 
 export type Endpoint = ItemOf<'/v1/messaging/webhook-endpoints'>;
 type NewEndpoint = BodyOf<'post', '/v1/messaging/webhook-endpoints'>;
-export type EndpointChange = BodyOf<'patch', '/v1/messaging/webhook-endpoints/{id}'>;
+type EndpointChange = BodyOf<'patch', '/v1/messaging/webhook-endpoints/{id}'>;
 
 /** What of an endpoint is written in its form. */
 export interface EndpointDraft {
@@ -17,7 +17,7 @@ export interface EndpointDraft {
 }
 
 /** A new one says how it is signed, too. */
-export type NewEndpointDraft = EndpointDraft & Pick<Endpoint, 'signing'>;
+type NewEndpointDraft = EndpointDraft & Pick<Endpoint, 'signing'>;
 
 /** An endpoint with what names its version. */
 export interface ReadEndpoint {

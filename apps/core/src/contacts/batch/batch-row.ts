@@ -4,7 +4,7 @@ import type { NormalForms } from '../../identities/identity-value.js';
 import type { CreateContactDto } from '../contact.dto.js';
 
 /** By what a row finds its contact. */
-export type MatchField = 'external_id' | 'email' | 'phone';
+type MatchField = 'external_id' | 'email' | 'phone';
 
 /** A contact as it is said to be, its form checked. */
 export interface BatchRow {

@@ -70,7 +70,7 @@ const CLAIM = `
   SELECT count(*)::int AS count FROM claimed`;
 
 /** What a batch came to. */
-export interface WrittenBatch {
+interface WrittenBatch {
   readonly drafts: readonly Draft[];
   readonly changes: readonly DraftChange[];
   readonly yielded: readonly OwnedIdentity[];

@@ -35,7 +35,7 @@ export interface MergePlan {
 }
 
 /** A merge that was carried out. */
-export interface CarriedOut {
+interface CarriedOut {
   readonly mergeId: string;
   readonly survivor: Contact;
   readonly seen: Date;

@@ -7,7 +7,7 @@ import type { Contact } from '../contact.entity.js';
 import { contactEvent } from '../shared-contact.js';
 
 /** A merge or its undo, with both contacts as they are after it. */
-export interface AnnouncedMerge {
+interface AnnouncedMerge {
   readonly mergeId: string;
   readonly together: boolean;
   readonly survivor: Contact;

@@ -33,7 +33,7 @@ export interface Families {
 }
 
 /** The survivor's id, and both families. */
-export interface MergedConsents extends Families {
+interface MergedConsents extends Families {
   readonly survivorId: string;
   readonly mergedId: string;
 }

@@ -47,7 +47,7 @@ export class MergeContactsDto {
 const anyValue = (description: string) => ApiProperty({ nullable: true, description });
 
 /** A field in which the two differ. */
-export class ComparedFieldDto {
+class ComparedFieldDto {
   @ApiProperty({ example: 'attributes.plan' }) field: string;
   @anyValue('The survivor’s value; a national id masked.') survivor: unknown;
   @anyValue('The other’s value.') merged: unknown;
@@ -55,7 +55,7 @@ export class ComparedFieldDto {
 }
 
 /** A consent of which something was said for either. */
-export class ComparedConsentDto {
+class ComparedConsentDto {
   @ApiProperty() purpose: string;
   @ApiProperty({ type: String, nullable: true, description: 'Null: all channels.' }) channel: string | null;
   @ApiProperty({ enum: STATES, nullable: true }) survivor: ConsentStatus | null;
@@ -64,14 +64,14 @@ export class ComparedConsentDto {
 }
 
 /** What goes with the merged contact. */
-export class MovedCountsDto {
+class MovedCountsDto {
   @ApiProperty({ type: 'integer' }) identities: number;
   @ApiProperty({ type: 'integer' }) events: number;
   @ApiProperty({ type: 'integer' }) consents: number;
 }
 
 /** What stands in the way of a merge. */
-export class MergeBlockerDto {
+class MergeBlockerDto {
   @ApiProperty({
     description: '`national_id_conflict`, `limit_reached`, `merge_limit_reached` or `erasure_open`.',
     example: 'national_id_conflict',

@@ -14,7 +14,7 @@ import { readMergeRequest, type MergeRequest, type UndoRequest } from './merge-r
 import { MergesRepository, type MergeRow } from './merges.repository.js';
 
 /** What a call answers; the tag of a dry run guards the call that means it. */
-export interface MergeAnswer {
+interface MergeAnswer {
   readonly body: MergeDto;
   readonly etag?: string;
 }

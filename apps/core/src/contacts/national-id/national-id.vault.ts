@@ -9,7 +9,7 @@ import type { NationalIdType } from '../../national-ids/national-id-types.js';
 export const MASTER_KEY = Symbol('MASTER_KEY');
 
 /** A national id as it is stored: none of the three tells the value without the key, beyond what the mask shows. */
-export interface SealedNationalId {
+interface SealedNationalId {
   readonly type: NationalIdType;
   /** Keyed hash, equal for equal values of one organization. */
   readonly index: string;

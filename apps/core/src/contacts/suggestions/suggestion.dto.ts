@@ -3,10 +3,10 @@ import type { ListDefinition } from '@customer-platform/http';
 import { SIGNALS, type Signal } from './signals.js';
 
 /** The states of a suggestion. */
-export const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale'] as const;
+const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale'] as const;
 
 /** A value that both contacts claim. */
-export class SuggestionReasonDto {
+class SuggestionReasonDto {
   @ApiProperty({ enum: SIGNALS }) signal: Signal;
   @ApiProperty({ example: 'a***@example.com' }) masked: string;
 }

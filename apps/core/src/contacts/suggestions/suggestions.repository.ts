@@ -34,7 +34,7 @@ const WITH_VALUE = `
    WHERE organization_id = $1 AND (first_id = $2 OR second_id = $2) AND reasons @> $3 FOR UPDATE`;
 
 /** An identity that one contact has and another claims. */
-export interface ContestedIdentity {
+interface ContestedIdentity {
   readonly ownerId: string;
   readonly claimantId: string;
   readonly type: string;

@@ -17,7 +17,7 @@ export interface LiveFilter {
 }
 
 /** What a stream is opened with. */
-export interface LiveStreamOptions {
+interface LiveStreamOptions {
   readonly id: string;
   readonly context: RequestContext;
   readonly stream: EventStream;

@@ -37,7 +37,7 @@ const RELEASE = `
    WHERE stream.organization_id = held.organization_id AND stream.id = held.id`;
 
 /** A stream that somebody reads. */
-export interface HeldSlot {
+interface HeldSlot {
   readonly organizationId: string;
   readonly id: string;
 }

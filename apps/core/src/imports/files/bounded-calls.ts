@@ -1,7 +1,7 @@
 import { StorageUnavailable } from './file-store.js';
 
 /** What is to be done of a call for which nobody waits any more. */
-export interface WhenLate<T> {
+interface WhenLate<T> {
   /** Takes what the call came back with, for nobody else does. */
   readonly take?: (value: T) => Promise<unknown>;
   /** It is done even where its turn comes only then: it lets go of something. */

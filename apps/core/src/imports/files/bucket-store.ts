@@ -30,7 +30,7 @@ import {
 const PART_BYTES = 8 * 1024 * 1024;
 
 /** How long a storage that does not answer is waited for, in milliseconds. */
-export interface BucketPatience {
+interface BucketPatience {
   readonly connectMs: number;
   /** For one call, all its repetitions and what it answers included. */
   readonly callMs: number;

@@ -6,14 +6,14 @@ import { MOST_COLUMNS, tooManyColumns, type ImportOptions } from '../import-opti
 import type { RawRecord, RecordForm } from './record-splitter.js';
 
 /** Longer records are not read, in bytes: a contact has 64 KiB of attributes at most. */
-export const MOST_RECORD_BYTES = 1024 * 1024;
+const MOST_RECORD_BYTES = 1024 * 1024;
 
 /** Why a record has no cells. */
 export type RecordFault =
   'malformed_row' | 'row_too_large' | 'wrong_column_count' | 'invalid_encoding' | 'invalid_format';
 
 /** The cells of a record in the order of the columns, or why there are none, and in which column. */
-export type Cells = { readonly cells: unknown[] } | { readonly fault: RecordFault; readonly column?: number };
+type Cells = { readonly cells: unknown[] } | { readonly fault: RecordFault; readonly column?: number };
 
 /** How records of such a file are told apart. */
 export function recordForm({ format, delimiter }: Pick<ImportOptions, 'format' | 'delimiter'>): RecordForm {

@@ -1,7 +1,7 @@
 import type { FieldError } from '@customer-platform/problem-json';
 
 /** Attributes of a row as they are written, or what is wrong with them. */
-export type ReadAttributes =
+type ReadAttributes =
   { readonly attributes: Record<string, unknown> } | { readonly errors: readonly FieldError[] };
 
 /**

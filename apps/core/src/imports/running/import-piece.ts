@@ -35,7 +35,7 @@ export interface KeptError extends RowError {
 }
 
 /** How many rows came to which end. */
-export type Tally = Record<'created' | 'updated' | 'unchanged' | 'skipped' | 'failed', number>;
+type Tally = Record<'created' | 'updated' | 'unchanged' | 'skipped' | 'failed', number>;
 
 /** What a piece came to. */
 export interface DonePiece {

@@ -8,7 +8,7 @@ import { noRoom } from '../waiting-imports.js';
 /** Of the content, after inflating (core.md §9). */
 export const MOST_FILE_BYTES = 512 * 1024 * 1024;
 /** Without the header. Blank lines are no rows, and yet there may be no more of both together: each is read. */
-export const MOST_ROWS = 1_000_000;
+const MOST_ROWS = 1_000_000;
 /** A record that is longer than one may be is passed over, row by row; none makes a piece read without end. */
 const LONGEST_PASSED_OVER = 16 * 1024 * 1024;
 

@@ -6,7 +6,7 @@ import { RateLimiter, type RateLimits } from './rate-limiter.js';
 import { SharedBuckets } from './shared-buckets.js';
 
 /** What the way from an instance to the store is like: its round trip in milliseconds, and whether there is one. */
-export interface Way {
+interface Way {
   roundTripMs: number;
   state: 'open' | 'cut' | 'hangs';
 }

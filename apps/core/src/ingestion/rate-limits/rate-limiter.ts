@@ -24,7 +24,7 @@ export function limitsOf(caller: AuthenticatedCaller): RateLimits {
 }
 
 /** The scope that ran out. */
-export type RateScope = 'key' | 'organization';
+type RateScope = 'key' | 'organization';
 
 /** What became of a request for tokens, and what is left, for the headers of the answer. */
 export interface Grant {

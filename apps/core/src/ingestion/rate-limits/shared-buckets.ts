@@ -7,7 +7,7 @@ const AWAY_AFTER_MS = 1_000;
 const SWEEP_EVERY_MS = 10_000;
 
 /** What is to be exchanged with the store, and the buckets that asked. */
-export interface Asking {
+interface Asking {
   readonly sentAt: number;
   readonly requests: LimitRequest[];
   readonly buckets: SharedBucket[];

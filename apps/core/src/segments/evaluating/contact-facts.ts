@@ -27,10 +27,10 @@ const SAID = `
      WHERE organization_id = $1 AND contact_id = holder.id AND purpose = ANY($3::text[]) OFFSET 0) AS said`;
 
 /** What is asked about which contact. */
-export type Questions = ReadonlyMap<string, ReadonlySet<Asked>>;
+type Questions = ReadonlyMap<string, ReadonlySet<Asked>>;
 
 /** Contacts, each with the ids under which its history stands. */
-export type Families = ReadonlyMap<string, readonly string[]>;
+type Families = ReadonlyMap<string, readonly string[]>;
 
 /** Finds when events that are asked for happened. */
 export type OccurrencesReader = (

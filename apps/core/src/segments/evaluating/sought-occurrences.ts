@@ -65,7 +65,7 @@ interface EventRow {
 }
 
 /** How a search goes about. */
-export interface SearchOptions {
+interface SearchOptions {
   /** Of a contact and an event name no more than so many events are looked at, newest first. */
   readonly most: number;
   /** So many matching ones are found even where fewer would decide. */

@@ -7,7 +7,7 @@ import type { Leaf, RuleNode } from '../rules/rule.js';
 export type Sight = Pick<RequestContext, 'can'>;
 
 /** What a leaf was compared with: a value, null where there is none, or how many events happened in a window. */
-export type Actual =
+type Actual =
   | { readonly value: unknown }
   | {
       readonly count: number;

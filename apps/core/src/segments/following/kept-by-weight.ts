@@ -35,7 +35,7 @@ class Shelf<T> {
 }
 
 /** How much is kept. */
-export interface Bounds {
+interface Bounds {
   /** Of all that are not large. */
   readonly most: number;
   /** What weighs more is large. */

@@ -51,7 +51,7 @@ export interface ContactChange {
 }
 
 /** Two contacts that became one, or two again; their events have moved already. */
-export interface FollowedMerge {
+interface FollowedMerge {
   readonly survivorId: string;
   readonly mergedId: string;
   readonly together: boolean;

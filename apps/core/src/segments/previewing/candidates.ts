@@ -39,7 +39,7 @@ const BY_BLOCKS =
   'SELECT id FROM contacts TABLESAMPLE SYSTEM ($2::real) REPEATABLE ($3) WHERE organization_id = $1';
 
 /** The contacts by which a rule is judged. */
-export interface Candidates {
+interface Candidates {
   readonly ids: readonly string[];
   /** How many contacts they stand for: as many as they are where nobody else can match. */
   readonly total: number;

@@ -17,7 +17,7 @@ export class PreviewRuleDto {
 }
 
 /** A contact that a rule holds of. */
-export class PreviewedContactDto {
+class PreviewedContactDto {
   @ApiProperty({ format: 'uuid' }) contact_id: string;
   @ApiProperty({ nullable: true, type: 'string', example: 'customer-1' }) external_id: string | null;
 }

@@ -28,7 +28,7 @@ export interface Facts {
 }
 
 /** What a rule says of a contact at an instant. */
-export interface Verdict {
+interface Verdict {
   readonly holds: boolean;
   /** No earlier than this can time alone change it, in milliseconds; infinite if never. */
   readonly next: number;

@@ -9,7 +9,7 @@ const LONGEST_TEXT = 1_000;
 const LONGEST_PART = 200;
 
 /** Says what is wrong, and where. */
-export type Refuse = (pointer: string, detail: string) => void;
+type Refuse = (pointer: string, detail: string) => void;
 
 /** Reads `op` and `value` of a leaf or of a condition in `where`; undefined after saying what is wrong. */
 export function readTest(

@@ -42,7 +42,7 @@ export interface PropertyTest {
 }
 
 /** A condition on the contact itself: a field, or `attributes.<key>`. */
-export interface AttributeNode {
+interface AttributeNode {
   readonly kind: 'attribute';
   readonly path: string;
   readonly test: Test;

@@ -54,7 +54,7 @@ export function nextTurn(actual: unknown, test: Test, now: number): number {
 }
 
 /** A text that names an instant, or a day, which begins at midnight UTC; in milliseconds. */
-export function instantOf(value: unknown): number | undefined {
+function instantOf(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const instant = parseInstant(DATE.test(value) ? `${value}T00:00:00Z` : value);
   return instant === undefined ? undefined : Date.parse(instant);

@@ -9,7 +9,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** What is sealed, and where it stands. */
-export interface PieceName {
+interface PieceName {
   readonly part: 'rows' | 'file';
   readonly seq: number;
 }

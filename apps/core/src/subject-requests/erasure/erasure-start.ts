@@ -14,7 +14,7 @@ const KEEP = `
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9)`;
 
 /** A request to erase whose person has proved who they are. */
-export interface VerifiedRequest {
+interface VerifiedRequest {
   readonly id: string;
   readonly contactId: string;
   readonly correlationId: string;

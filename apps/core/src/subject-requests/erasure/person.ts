@@ -80,7 +80,7 @@ interface BlankedRow {
 }
 
 /** What was taken away of a person at once, by the name of the resource. */
-export type TakenAway = Record<string, number>;
+type TakenAway = Record<string, number>;
 
 /** What names the contacts, and nobody else. */
 export function identifiersOf(tx: Transaction, contactIds: readonly string[]): Promise<Identifier[]> {

@@ -42,7 +42,7 @@ const COMPLETE = `
 const DONE = `UPDATE contact_erasures SET step = 'done' WHERE organization_id = $1 AND subject_request_id = $2`;
 
 /** What a module answered to a request. */
-export interface GivenReceipt {
+interface GivenReceipt {
   readonly requestId: string;
   readonly counts: ErasedCounts;
   readonly signature: string;

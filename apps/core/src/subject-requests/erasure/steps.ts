@@ -5,7 +5,7 @@ import type { Identifier } from '../blocklist/erased-identifiers.js';
 import type { SoughtPerson } from './sought-person.js';
 
 /** As kept answers name the route by which a request is opened. */
-export const OWN_ROUTE = 'POST /v1/core/subject-requests';
+const OWN_ROUTE = 'POST /v1/core/subject-requests';
 
 /** Rows of one transaction, so that none is long. */
 const AT_ONCE = 1_000;
@@ -16,7 +16,7 @@ const READ_AT_ONCE = 200;
 export type Position = readonly string[];
 
 /** An erasure, as far as its steps need to know of it. */
-export interface Erasure {
+interface Erasure {
   readonly organizationId: string;
   readonly requestId: string;
   readonly contactIds: readonly string[];
@@ -30,7 +30,7 @@ export interface Erasure {
 }
 
 /** What a piece of a step did; without `next` the step has nothing left. */
-export interface Piece {
+interface Piece {
   readonly next?: Position;
   readonly counts?: Readonly<Record<string, number>>;
 }

@@ -21,7 +21,7 @@ export const SCHEMA_LIMITS = {
 } as const;
 
 /** A schema that is not taken; `pointer` is into the schema. */
-export class SchemaRefused extends Error {
+class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused';
 
   constructor(

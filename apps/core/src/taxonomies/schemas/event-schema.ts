@@ -2,7 +2,7 @@
 export const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Kinds of value that a schema names. */
-export type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
+type ValueType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null';
 
 /** The part of JSON Schema 2020-12 that schemas of events are made of: see `checkSchema` for its bounds. */
 export interface ValueSchema {

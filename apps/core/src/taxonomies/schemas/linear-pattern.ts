@@ -1,13 +1,13 @@
 import { RE2JS } from 're2js';
 
 /** The longest pattern, and the longest text that is held against one, in characters. */
-export const LONGEST_PATTERN = 200;
+const LONGEST_PATTERN = 200;
 export const LONGEST_PATTERNED = 1_000;
 /** Steps that each character of a text may cost: what repetitions are unrolled to. */
 const MOST_STEPS = 300;
 
 /** A pattern in the dialect of RE2, whose time is linear in the text: no look-around, no back-references. */
-export interface LinearPattern {
+interface LinearPattern {
   test(text: string): boolean;
   toString(): string;
 }

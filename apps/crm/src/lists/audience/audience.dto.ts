@@ -2,7 +2,7 @@ import { IsInstant, MayBeAbsent } from '@customer-platform/http';
 import { IsInt, IsUUID, Max, Min } from 'class-validator';
 
 /** Members of one page, at most. */
-export const MOST_OF_A_PAGE = 5_000;
+const MOST_OF_A_PAGE = 5_000;
 
 /** Body of `POST /internal/audience`. */
 export class AudienceDto {

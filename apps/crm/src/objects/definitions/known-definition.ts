@@ -1,7 +1,7 @@
 import type { ObjectField } from '../../fields/field.js';
 
 /** Whether lists can use the index of a field yet. */
-export type IndexState = 'building' | 'ready';
+type IndexState = 'building' | 'ready';
 
 /** Where the values of an indexed field stand beside the records. */
 export interface FieldIndex {

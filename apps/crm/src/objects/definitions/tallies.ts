@@ -16,7 +16,7 @@ export interface Tally {
 }
 
 /** A record as it is counted. */
-export interface Counted {
+interface Counted {
   readonly values: FieldValues;
   readonly live: boolean;
 }

@@ -48,7 +48,7 @@ export type Part = { readonly direction: 'asc' | 'desc' } & (
 );
 
 /** What a page is made of. */
-export interface PagePlan {
+interface PagePlan {
   readonly parts: readonly Part[];
   /** Conditions over the record. */
   readonly probe: (places: Places) => string[];

@@ -40,7 +40,7 @@ const COMPLETE = `
    WHERE organization_id = $1 AND id = $2 AND state = 'running' RETURNING correlation_id`;
 
 /** Which run of which campaign. */
-export interface RunOfCampaign {
+interface RunOfCampaign {
   readonly campaignId: string;
   readonly runId: string;
 }

@@ -5,7 +5,7 @@ import type { RenderedMessage } from '../../templates/message-rendering.js';
 import { withUnsubscribeLink } from './unsubscribe-footer.js';
 
 /** A rendered message with what it needs to become bytes. */
-export interface Composition {
+interface Composition {
   readonly send: ClaimedSend;
   readonly plan: ChannelPlan;
   /** The checked address. */
@@ -16,7 +16,7 @@ export interface Composition {
 }
 
 /** A message as it leaves. */
-export interface Composed {
+interface Composed {
   readonly from: string;
   readonly content: Buffer;
   /** By which a report finds the send, until the provider says an id of its own. */

@@ -2,7 +2,7 @@ import { createServer, type Http2Server, type ServerHttp2Session, type ServerHtt
 import type { AddressInfo } from 'node:net';
 
 /** A request as Apple would get it. */
-export interface ApnsRequest {
+interface ApnsRequest {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: string;
   readonly stream: ServerHttp2Stream;

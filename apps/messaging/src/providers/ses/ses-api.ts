@@ -11,7 +11,7 @@ import {
 } from '../way-out.js';
 
 /** Whose key signs, and where. */
-export interface SesAccount {
+interface SesAccount {
   readonly region: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

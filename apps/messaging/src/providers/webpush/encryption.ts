@@ -7,7 +7,7 @@ export interface SubscriptionKeys {
 }
 
 /** What is random of an encryption: made anew for each message, given by a test that knows the result. */
-export interface Ephemeral {
+interface Ephemeral {
   readonly privateKey: Buffer;
   readonly salt: Buffer;
 }

@@ -3,7 +3,7 @@ import { answerOf, objectOf, textOf } from '../answers.js';
 import type { SubscriptionKeys } from './encryption.js';
 
 /** Where and for whom a browser takes pushes (W3C Push API). */
-export interface Subscription {
+interface Subscription {
   readonly endpoint: URL;
   readonly keys: SubscriptionKeys;
 }

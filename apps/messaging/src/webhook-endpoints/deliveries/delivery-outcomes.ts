@@ -7,7 +7,7 @@ import { EndpointSwitch } from './endpoint-switch.js';
 import { failureOf, isSuccess, statusOf } from './endpoint-try.js';
 
 /** What became of a try: nothing is sent of what the endpoint's maker may not read. */
-export type DeliveryAnswer = PostAnswer | typeof NOT_PERMITTED;
+type DeliveryAnswer = PostAnswer | typeof NOT_PERMITTED;
 export const NOT_PERMITTED = { refused: 'not_permitted' } as const;
 
 /** A try that has ended. */

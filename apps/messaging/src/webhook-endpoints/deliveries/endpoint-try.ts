@@ -9,7 +9,7 @@ import { openSecrets, type SigningSecret } from '../signing-secrets.js';
 const TRY_MS = 15_000;
 
 /** Where a message goes, and what signs it. */
-export interface TriedEndpoint {
+interface TriedEndpoint {
   readonly organizationId: string;
   readonly id: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export interface TriedEndpoint {
 }
 
 /** What is sent: the same on every try. */
-export interface WebhookMessage {
+interface WebhookMessage {
   /** The `webhook-id`. */
   readonly id: string;
   readonly body: string;
@@ -25,7 +25,7 @@ export interface WebhookMessage {
 }
 
 /** How a try went: when it began, what came back, and how long that took. */
-export interface TryOutcome {
+interface TryOutcome {
   readonly at: Date;
   readonly answer: PostAnswer;
   readonly ms: number;

@@ -6,7 +6,7 @@ import { permissionsToRead } from '../reading-permissions.js';
 import type { ClaimedDelivery } from './delivery-queue.js';
 
 /** Whether the maker may read it now; `unknown` while the registry is silent. */
-export type MakerVerdict = 'readable' | 'not_permitted' | 'unknown';
+type MakerVerdict = 'readable' | 'not_permitted' | 'unknown';
 
 /**
  * An endpoint is told only what its maker may read at that moment: whoever last set its events or its address. Asked

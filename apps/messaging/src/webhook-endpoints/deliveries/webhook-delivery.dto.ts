@@ -5,7 +5,7 @@ import { IsArray, IsIn, IsInt, IsString, IsUUID, ValidateNested } from 'class-va
 import { EVENT_NAMES } from '../subscriptions.js';
 
 /** `paused`: it waits for its endpoint to be enabled. */
-export const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'paused'] as const;
+const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'paused'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 /** One try to tell an endpoint something. */

@@ -5,7 +5,7 @@ import type { SmtpReply } from './smtp-reply.js';
 import { verdictOf, type SmtpPhase } from './smtp-verdict.js';
 
 /** How a delivery ended, and whether the connection can carry another. */
-export interface SmtpDelivery {
+interface SmtpDelivery {
   readonly handOff: HandOff;
   readonly reusable: boolean;
   /** Broke, or was closed by 421, before the server had said anything about this message. */

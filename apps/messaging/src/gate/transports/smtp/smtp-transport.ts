@@ -8,7 +8,7 @@ import { deliver } from './smtp-delivery.js';
 import { SmtpSyntaxError } from './smtp-reply.js';
 
 /** What a pool needs to know of its server; `resolve` is asked for each connection, so that an address is never stale. */
-export interface SmtpTransportOptions {
+interface SmtpTransportOptions {
   readonly server: Omit<SmtpServer, 'address' | 'clientName'>;
   /** The address to connect to, checked. */
   resolve(host: string): Promise<string>;
