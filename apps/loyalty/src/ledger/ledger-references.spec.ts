@@ -107,6 +107,29 @@ describe('references of the ledger', () => {
     await purge(await aRule());
   });
 
+  it('are checked in a session that looks in no schema, as a restore is', async () => {
+    const rule = await aRule();
+    const id = await transaction({ rule });
+    const unused = await aRule();
+    await client.query(`SELECT set_config('search_path', '', false)`);
+    const insert = (table: string, values: string, of: string): Promise<unknown> =>
+      client.query(`INSERT INTO public.${table} VALUES (${values})`, [organizationId, of]);
+    const LINE = '$1, $2, $2, 1, $2';
+    const LINK = '$1, $2, $2, NULL, $2, now()';
+    await insert('lines', LINE, id);
+    await insert('links', LINK, id);
+    await client.query(
+      `INSERT INTO public.transactions (organization_id, id, kind, points, subject_ref, rule_id, rule_version,
+         rule_event_hash, actor_type, actor_id, created_at)
+       VALUES ($1, $2, 'earn', 1, $2, $3, 1, '\\x01', 'system', 'loyalty', now())`,
+      [organizationId, randomUUID(), rule],
+    );
+    const remove = 'DELETE FROM public.rules WHERE organization_id = $1 AND id = $2';
+    await client.query(remove, [organizationId, unused]);
+    await expect(client.query(remove, [organizationId, rule])).rejects.toMatchObject({ code: '23503' });
+    await expect(insert('lines', LINE, randomUUID())).rejects.toMatchObject(violation('lines_transaction'));
+  });
+
   it('have a purge wait for points that are being given, and then refuse it', async () => {
     const rule = await aRule();
     const giving = await connect();

@@ -10,6 +10,7 @@ import { OpenEventsToWorkers1766210000000 } from './1766210000000-open-events-to
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CheckLedgerByStatement1767270000000 } from './1767270000000-check-ledger-by-statement.js';
+import { FindLedgerBySchema1767280000000 } from './1767280000000-find-ledger-by-schema.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
   CheckLedgerByStatement1767270000000,
+  FindLedgerBySchema1767280000000,
 ];
