@@ -18,6 +18,9 @@ const BATCH = 20;
 /** Between two requests to one instance: several times the limit comes to each. */
 const PAUSE_MS = 20;
 
+/** Of which one must bring all that the limit allows. */
+const WHILES = 4;
+
 /** What came of a while in which more was sent than the limit allows. */
 interface Sent {
   accepted: number;
@@ -78,24 +81,33 @@ describe('three processes of core with one PostgreSQL', () => {
     return registry.key({ organizationId: newId(), permissions: ['core.events.write'], settings });
   }
 
-  const expectWithin = (ratio: number, part: number): void => {
-    expect(ratio).toBeGreaterThan(1 - part);
-    expect(ratio).toBeLessThan(1 + part);
-  };
+  /**
+   * More than the limit never comes through, and all of it does: in one of a few whiles, for processes that get no
+   * processor time take nothing.
+   * @param part of the limit by which a while may be off
+   * @param burst seconds' worth that is let through besides
+   */
+  async function expectLimit(aWhile: () => Promise<Sent>, part: number, burst = 0): Promise<void> {
+    const ratios: number[] = [];
+    for (let times = 0; times < WHILES && !ratios.some((ratio) => ratio > 1 - part); times += 1) {
+      const { accepted, seconds, others } = await aWhile();
+      expect(others).toEqual([]);
+      const ratio = accepted / ((burst + seconds) * PER_SECOND);
+      expect(ratio).toBeLessThan(1 + part);
+      ratios.push(ratio);
+    }
+    expect(Math.max(...ratios)).toBeGreaterThan(1 - part);
+  }
 
   it('give an organization its burst and its limit, all together', async () => {
-    const { accepted, seconds, others } = await send(processes, aLimitedKey(), 10);
-    expect(others).toEqual([]);
-    expectWithin(accepted / ((2 + seconds) * PER_SECOND), 0.1);
-  }, 60_000);
+    await expectLimit(() => send(processes, aLimitedKey(), 10), 0.1, 2);
+  }, 120_000);
 
   it('go on with their shares while PostgreSQL is away, and hold the limit when it is back', async () => {
     const key = aLimitedKey();
     await send(processes, key, 6);
     await proxy.cut();
-    const meanwhile = await send(processes, key, 8);
-    expect(meanwhile.others).toEqual([]);
-    expectWithin(meanwhile.accepted / (meanwhile.seconds * PER_SECOND), 0.35);
+    await expectLimit(() => send(processes, key, 8), 0.35);
     const shown = await Promise.all(processes.map(({ url }) => metricOf(url)));
     expect(Math.min(...shown)).toBeGreaterThan(0);
     await proxy.open();
@@ -107,19 +119,16 @@ describe('three processes of core with one PostgreSQL', () => {
       { within: 60_000 },
     );
     await send(processes, key, 3);
-    const after = await send(processes, key, 8);
-    expect(after.others).toEqual([]);
-    expectWithin(after.accepted / (after.seconds * PER_SECOND), 0.1);
-  }, 180_000);
+    await expectLimit(() => send(processes, key, 8), 0.1);
+  }, 240_000);
 
   it('give all of it to those that are left when one is killed', async () => {
     const key = aLimitedKey();
     await send(processes, key, 4);
     const [killed, ...left] = processes;
     await killed?.crash();
-    const { accepted, seconds } = await send(left, key, 8);
-    expectWithin(accepted / (seconds * PER_SECOND), 0.1);
-  }, 60_000);
+    await expectLimit(() => send(left, key, 8), 0.1);
+  }, 120_000);
 });
 
 /** For how long this process has not reached what it shares its limits in. */
