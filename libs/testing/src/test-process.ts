@@ -54,7 +54,7 @@ export async function startTestProcess(options: TestProcessOptions): Promise<Tes
     internalUrl: `http://127.0.0.1:${String(internalPort)}`,
     log: () => running.log,
     as: (organizationId, permissions) =>
-      new Caller(url, registry.key({ organizationId, permissions }), undefined, false),
+      new Caller(url, registry.key({ organizationId, permissions }), () => !registry.isDown, false),
     crash: () => running.crash(),
     restart: async () => {
       running = start();
