@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 
 /** What only identity can say an address and a link of: an invitation, a new password that was asked for. */
-const LINK_KINDS = ['invitation', 'password_reset'] as const;
-
-/** A kind of link. */
-export type LinkKind = (typeof LINK_KINDS)[number];
+export type LinkKind = 'invitation' | 'password_reset';
 
 /** Where identity has an address and a link. */
 export interface LinkRef {

@@ -1,9 +1,7 @@
 import type { Transaction } from '../transaction.js';
 
 /** What has a period of an organization (`settings.retention`, identity.md §2). */
-const RETENTION_KINDS = ['events', 'dead_letters', 'sends', 'webhook_deliveries'] as const;
-/** One of {@link RETENTION_KINDS}. */
-export type RetentionKind = (typeof RETENTION_KINDS)[number];
+export type RetentionKind = 'events' | 'dead_letters' | 'sends' | 'webhook_deliveries';
 
 /** Days, by `<kind>_days`; null or absent: kept. */
 export type RetentionDays = { readonly [kind in `${RetentionKind}_days`]?: number | null };
