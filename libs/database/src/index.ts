@@ -15,6 +15,7 @@ export type { BatchedCalls } from './idempotency/batched-calls.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId, timeOfId } from './ids.js';
+export { ItemJob } from './jobs/item-job.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
 export { pageOf, pageOfOwners, pageOfSelects } from './lists/page-of.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';

@@ -105,6 +105,7 @@ export { Batcher } from './jobs/batcher.js';
 export { Pace } from './jobs/pace.js';
 export { PollingJob } from './jobs/polling-job.js';
 export { Setbacks } from './jobs/setbacks.js';
+export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';
 export { answerClientError, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';

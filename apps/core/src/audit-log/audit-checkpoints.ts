@@ -1,15 +1,14 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import {
   Clock,
   Database,
-  isTransient,
+  ItemJob,
   SigningKeys,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log } from '@customer-platform/http';
 import { ChainWalk, type ChainHead, type Finding } from './audit-chain.js';
 import { AuditLogRepository, type ChainRow } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
@@ -35,64 +34,50 @@ const SIGN_LATER = 'UPDATE audit_chains SET sign_at = $2 WHERE organization_id =
 const VERIFY_LATER = `
   UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1 AND verify_at <= $3 RETURNING organization_id`;
 
+interface Due {
+  organization_id: string;
+  /** When it was looked for. */
+  now: Date;
+}
+
 /**
  * Signs every chain that has grown, every five minutes, and verifies each of them whole once a day. What is signed has
  * been verified from the checkpoint before it on: a chain that was tampered with gets no further signature. Runs where
  * PROCESS_ROLE is not api.
  */
 @Injectable()
-export class AuditCheckpoints implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
-  private readonly setbacks: Setbacks;
-
+export class AuditCheckpoints extends ItemJob<Due> {
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly chains: AuditLogRepository,
     private readonly verifier: AuditVerifier,
     private readonly keys: SigningKeys,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
-  }
-
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
   /** Does all that is due now. */
-  async runAll(): Promise<void> {
-    while (!this.job.stopping && (await this.signNext())) continue;
+  override async runAll(): Promise<boolean> {
+    while (!this.job.stopping && (await this.runNext())) continue;
     while (!this.job.stopping && (await this.verifyNext())) continue;
+    return true;
   }
 
-  /** Whether there was one. One that cannot be signed is left for a while, and the next is taken. */
-  private async signNext(): Promise<boolean> {
-    let organizationId: string | undefined;
-    try {
-      await this.database.acrossOrganizations(async (tx) => {
-        const now = this.clock.now();
-        const due = await tx.query<{ organization_id: string }>(DUE.sign, [now, this.setbacks.waiting()]);
-        organizationId = due[0]?.organization_id;
-        if (organizationId !== undefined) await this.signOrPutOff(tx, organizationId, now);
-      });
-      if (organizationId !== undefined) this.setbacks.passed(organizationId);
-      this.job.progressed();
-    } catch (error) {
-      if (organizationId !== undefined) this.setbacks.failed(organizationId, error);
-      if (organizationId === undefined || isTransient(error)) throw error;
-    }
-    return organizationId !== undefined;
+  /** An organization whose chain is to be signed. */
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Due | undefined> {
+    const now = this.clock.now();
+    const [due] = await tx.query<{ organization_id: string }>(DUE.sign, [now, waiting]);
+    return due && { ...due, now };
+  }
+
+  protected nameOf(due: Due): string {
+    return due.organization_id;
   }
 
   /** A chain that does not go on as it should gets no signature. */
-  private async signOrPutOff(tx: WorkerTransaction, organizationId: string, now: Date): Promise<void> {
-    await tx.useOrganization(organizationId);
+  protected async work(tx: WorkerTransaction, { organization_id: organizationId, now }: Due): Promise<void> {
     const next = new Date(now.getTime() + SIGN_EVERY_MS);
     const chain = await this.chains.chain(tx);
     if (chain?.status === 'intact' && (await this.extends(tx, chain)))

@@ -1,8 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { PollingJob, Setbacks } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentsRepository } from './consents.repository.js';
 
@@ -24,6 +22,8 @@ interface Ending {
   event_id: string;
   contact_id: string;
   expires_at: Date;
+  /** When it was looked for: as of then it is told. */
+  now: Date;
 }
 
 /**
@@ -31,58 +31,35 @@ interface Ending {
  * who only hear of changes do. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class ConsentExpiry implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
-  private readonly setbacks: Setbacks;
-
+export class ConsentExpiry extends ItemJob<Ending> {
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly contacts: ContactLookup,
     private readonly consents: ConsentsRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Ending | undefined> {
+    const now = this.clock.now();
+    const [ending] = await tx.query<Omit<Ending, 'now'>>(NEXT, [now, waiting]);
+    return ending && { ...ending, now };
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected async work(tx: WorkerTransaction, ending: Ending): Promise<void> {
+    await this.tell(tx, ending);
+    await tx.query(DONE, [ending.organization_id, ending.event_id]);
   }
 
-  /** Tells of all whose time has come. */
-  async runAll(): Promise<boolean> {
-    return this.job.drain(() => this.runNext());
-  }
-
-  /** Whether there was one. One that fails is left queued, and the next is taken. */
-  private async runNext(): Promise<boolean> {
-    let ending: Ending | undefined;
-    try {
-      await this.database.acrossOrganizations(async (tx) => {
-        const now = this.clock.now();
-        [ending] = await tx.query<Ending>(NEXT, [now, this.setbacks.waiting()]);
-        if (!ending) return;
-        await tx.useOrganization(ending.organization_id);
-        await this.tell(tx, ending, now);
-        await tx.query(DONE, [ending.organization_id, ending.event_id]);
-      });
-      if (ending) this.setbacks.passed(ending.event_id);
-      this.job.progressed();
-    } catch (error) {
-      if (ending) this.setbacks.failed(ending.event_id, error);
-      if (!ending || isTransient(error)) throw error;
-    }
-    return ending !== undefined;
+  protected nameOf(ending: Ending): string {
+    return ending.event_id;
   }
 
   /** Nothing is told when something else has decided the pair meanwhile, or the contact is no more. */
-  private async tell(tx: WorkerTransaction, ending: Ending, now: Date): Promise<void> {
-    const { organization_id: organizationId, event_id: eventId } = ending;
+  private async tell(tx: WorkerTransaction, ending: Ending): Promise<void> {
+    const { organization_id: organizationId, event_id: eventId, now } = ending;
     const subject = await this.contacts.lockHolder(tx, ending.contact_id);
     const [event] = await tx.query<{ purpose: string; channel: string | null; correlation_id: string }>(
       EVENT,

@@ -1,8 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log, Setbacks, WorkerJob } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
 import { readArrival, type Arrival, type ResumePoint, type Stage } from '../processing/work-item.js';
@@ -81,8 +80,7 @@ interface RecordedRow {
  * replays have one effect. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+export class DeadLetterReplayer extends WorkerJob {
   private readonly setbacks: Setbacks;
 
   constructor(
@@ -93,17 +91,17 @@ export class DeadLetterReplayer implements OnApplicationBootstrap, OnModuleDestr
     private readonly segments: SegmentFollower,
     clock: Clock,
   ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS });
     this.setbacks = new Setbacks(JOB, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
+    super.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<boolean> {
+    return this.runAll();
   }
 
   /** Runs all that is queued; organizations take turns, so that ten thousand letters of one hold up nobody else. */

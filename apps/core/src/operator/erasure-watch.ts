@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
-import { metrics, PollingJob } from '@customer-platform/http';
+import { metrics, WorkerJob } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 
 const LOOK_EVERY_MS = 30_000;
@@ -47,24 +46,16 @@ interface Seen {
 
 /** Shows what of the erasures and requests of persons waits for somebody. Runs where PROCESS_ROLE is not api. */
 @Injectable()
-export class ErasureWatch implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: 'erasure-watch',
-    everyMs: LOOK_EVERY_MS,
-    pass: () => this.look(),
-  });
-
+export class ErasureWatch extends WorkerJob {
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE !== 'api') this.job.start();
+  ) {
+    super({ name: 'erasure-watch', everyMs: LOOK_EVERY_MS });
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<void> {
+    return this.look();
   }
 
   /** Brings the metrics up to date. */

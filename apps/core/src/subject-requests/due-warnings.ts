@@ -1,8 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { PollingJob } from '@customer-platform/http';
+import { WorkerJob } from '@customer-platform/http';
 import { REQUEST_COLUMNS, requestEvent, type SubjectRequestRow } from './subject-request.row.js';
 
 /** As metrics and log lines call it. */
@@ -30,21 +29,17 @@ const WARN = `
  * is first seen less than three days before is told of once. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class DueWarnings implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
-
+export class DueWarnings extends WorkerJob {
   constructor(
     private readonly database: Database,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE !== 'api') this.job.start();
+  ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS });
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<void> {
+    return this.runAll();
   }
 
   /** Tells of all that have to be told of now. */

@@ -1,9 +1,8 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
-import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { PollingJob } from '@customer-platform/http';
+import { WorkerJob } from '@customer-platform/http';
 
 /** A token holds so long (identity.md §5). */
 const LIFE_MS = 3_600_000;
@@ -44,27 +43,18 @@ interface RequestRow {
  * PROCESS_ROLE is not api; several instances share what waits.
  */
 @Injectable()
-export class PasswordResetIssuing implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: 'password-reset-issuing',
-    everyMs: EVERY_MS,
-    pass: () => this.run(),
-  });
-
+export class PasswordResetIssuing extends WorkerJob {
   constructor(
     private readonly database: Database,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-  ) {}
-
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
+  ) {
+    super({ name: 'password-reset-issuing', everyMs: EVERY_MS });
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<boolean> {
+    return this.run();
   }
 
   /** Until nothing waits. */

@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, type RetentionOptions, type Transaction } from '@customer-platform/database';
-import { log, PollingJob } from '@customer-platform/http';
+import { log, WorkerJob } from '@customer-platform/http';
 import { EndingsInPieces, type Ending } from './endings-in-pieces.js';
 import { SessionEndings } from './session-endings.js';
 
@@ -43,25 +42,16 @@ const IMPERSONATIONS: Ending = {
 
 /** Writes down, and tells, that sessions and impersonations have ended by time or with their client. */
 @Injectable()
-export class SessionSweep implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: 'session-sweep',
-    everyMs: EVERY_MS,
-    pass: () => this.run(),
-  });
+export class SessionSweep extends WorkerJob {
   private readonly inPieces: EndingsInPieces;
 
   constructor(database: Database, endings: SessionEndings, clock: Clock) {
+    super({ name: 'session-sweep', everyMs: EVERY_MS });
     this.inPieces = new EndingsInPieces(database, endings, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<number> {
+    return this.run();
   }
 
   /** How many it has ended. */

@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
-import { PollingJob, Setbacks } from '@customer-platform/http';
+import { Setbacks, WorkerJob } from '@customer-platform/http';
 import { type DueLot, LotExpiry } from './lot-expiry.service.js';
 
 /** As metrics and log lines call it. */
@@ -39,12 +38,7 @@ interface DueRefs {
 
 /** Ends lots by itself, on as many instances as run. */
 @Injectable()
-export class ExpirySweep implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: JOB,
-    everyMs: EVERY_MS,
-    pass: () => this.sweep(),
-  });
+export class ExpirySweep extends WorkerJob {
   private readonly setbacks: Setbacks;
   private running: Promise<number> | undefined;
 
@@ -53,16 +47,12 @@ export class ExpirySweep implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly expiry: LotExpiry,
     private readonly clock: Clock,
   ) {
+    super({ name: JOB, everyMs: EVERY_MS });
     this.setbacks = new Setbacks(JOB, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<number> {
+    return this.sweep();
   }
 
   /** Ends every lot that is due and that nobody else is at; returns how many. Called meanwhile, it is the same sweep. */

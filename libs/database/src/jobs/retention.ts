@@ -1,6 +1,5 @@
-import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
-import { PollingJob } from '@customer-platform/http';
+import type { Provider } from '@nestjs/common';
+import { WorkerJob } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 
@@ -31,8 +30,7 @@ export interface RetentionOptions {
  * side by side; a row that somebody holds is left to the next pass. Runs where PROCESS_ROLE is not api. A step that is
  * going on when the process ends is given up: it may take 15 s, and a process has less to end in.
  */
-export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job: PollingJob;
+export class Retention extends WorkerJob {
   private readonly statement: string;
   private readonly rowsAtOnce: number;
 
@@ -42,8 +40,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly options: RetentionOptions,
   ) {
     const { name, table, where, oldestBy, everyMs = EVERY_MS, rowsAtOnce = ROWS_AT_ONCE, set } = options;
+    super({ name, everyMs });
     this.rowsAtOnce = rowsAtOnce;
-    this.job = new PollingJob({ name, everyMs, pass: () => this.sweep() });
     this.statement = `
       ${set === undefined ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${set}`} WHERE ctid = ANY (ARRAY(
         SELECT old.ctid FROM ${table} AS old WHERE ${where}
@@ -52,13 +50,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
       RETURNING 1`;
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<number> {
+    return this.sweep();
   }
 
   /** Removes all that has had its time, until the process ends. @returns how many rows went */

@@ -26,7 +26,7 @@ const longestRest = new Gauge({
 });
 
 /** What a job is made of. */
-interface PollingJobOptions {
+export interface PollingJobOptions {
   /** As metrics and log lines call it. */
   readonly name: string;
   /** From the end of one pass to the beginning of the next that nobody asks for, as long as there is work. */

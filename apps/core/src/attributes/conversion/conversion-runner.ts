@@ -1,8 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { outboxAge } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log } from '@customer-platform/http';
 import { beginRegistration } from '../../segments/building/rule-registry.js';
 import { ConversionEnd } from './conversion-end.js';
 import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
@@ -51,32 +50,20 @@ interface Turn {
  * PROCESS_ROLE is not api; where contacts are few the request that begins it carries it out.
  */
 @Injectable()
-export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: JOB,
-    everyMs: LOOK_EVERY_MS,
-    pass: () => this.runPublished(),
-  });
-  private readonly setbacks: Setbacks;
-
+export class ConversionRunner extends ItemJob<Turn> {
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly piece: ConvertingPiece,
     private readonly end: ConversionEnd,
     private readonly signal: ConversionSignal,
     clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+    super.start();
   }
 
   /** Does all that can be done while what it tells of is published in time. */
@@ -88,9 +75,8 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
     return any || !isPublished;
   }
 
-  /** Does all that can be done now. */
-  async runAll(): Promise<boolean> {
-    return this.job.drain(() => this.runNext());
+  protected override pass(): Promise<boolean> {
+    return this.runPublished();
   }
 
   /** The first steps of a conversion that was just begun. What fails is left to whoever goes on with it. */
@@ -100,7 +86,7 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
         const found = await this.database.acrossOrganizations(async (tx) => {
           await tx.useOrganization(organizationId);
           const [turn] = await tx.query<Turn>(ONE, [organizationId, definitionId]);
-          if (turn) await this.step(tx, turn);
+          if (turn) await this.work(tx, turn);
           return turn !== undefined;
         });
         if (!found) return;
@@ -110,39 +96,23 @@ export class ConversionRunner implements OnApplicationBootstrap, OnModuleDestroy
     }
   }
 
-  /** Whether there was a step. One that fails is left for a while, and the next conversion is taken. */
-  async runNext(): Promise<boolean> {
-    let turn: Turn | undefined;
-    try {
-      await this.database.acrossOrganizations(async (tx) => {
-        turn = await this.next(tx);
-        if (!turn) return;
-        await tx.useOrganization(turn.organization_id);
-        await this.step(tx, turn);
-      });
-      if (turn) this.setbacks.passed(turn.definition_id);
-      this.job.progressed();
-    } catch (error) {
-      if (turn) this.setbacks.failed(turn.definition_id, error);
-      if (!turn || isTransient(error)) throw error;
-    }
-    return turn !== undefined;
-  }
-
   private async isPublished(): Promise<boolean> {
     return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
   }
 
-  private async next(tx: WorkerTransaction): Promise<Turn | undefined> {
-    const waiting = this.setbacks.waiting();
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Turn | undefined> {
     const [ending] = await tx.query<Turn>(ENDING, [waiting]);
     if (ending) return ending;
     const [turn] = await tx.query<Turn>(NEXT, [waiting]);
     return turn;
   }
 
+  protected nameOf(turn: Turn): string {
+    return turn.definition_id;
+  }
+
   /** The registration's lock comes first, as everywhere; another may have taken the step meanwhile. */
-  private async step(tx: WorkerTransaction, { definition_id: id, phase }: Turn): Promise<void> {
+  protected async work(tx: WorkerTransaction, { definition_id: id, phase }: Turn): Promise<void> {
     const isLast = phase === 'ending' || phase === 'cancelling';
     if (isLast) await beginRegistration(tx);
     const [row] = await tx.query<ConversionRow>(LOCK, [tx.organizationId, id, phase]);

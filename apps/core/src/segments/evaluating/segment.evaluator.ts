@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log, Setbacks, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import type { SegmentIndex } from '../following/segment-index.js';
@@ -49,14 +48,7 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evalua
  * keeps its order. Runs where PROCESS_ROLE is not api; each instance looks at its share of the organizations.
  */
 @Injectable()
-export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({
-    name: JOB,
-    everyMs: LOOK_EVERY_MS,
-    // The others count on its word every second.
-    quiet: { everyMs: 1_000 },
-    pass: () => this.runShare(),
-  });
+export class SegmentEvaluator extends WorkerJob {
   private readonly setbacks: Setbacks;
 
   constructor(
@@ -69,17 +61,18 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
     private readonly signal: SegmentSignal,
     private readonly shares: EvaluatorShares,
   ) {
+    // The others count on its word every second.
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, quiet: { everyMs: 1_000 } });
     this.setbacks = new Setbacks(JOB, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
+    super.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  override async onModuleDestroy(): Promise<void> {
+    await super.onModuleDestroy();
     await this.shares.leave();
   }
 
@@ -89,7 +82,7 @@ export class SegmentEvaluator implements OnApplicationBootstrap, OnModuleDestroy
   }
 
   /** As `runAll`, of this instance's share of the organizations. */
-  private async runShare(): Promise<boolean> {
+  protected async pass(): Promise<boolean> {
     const tell = (): Promise<void> => this.shares.tell(() => this.setbacks.waiting());
     // Also where nothing is to be done: the others count on it for what comes.
     await tell();

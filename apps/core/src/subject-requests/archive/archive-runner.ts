@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, newId } from '@customer-platform/database';
-import { PollingJob, Setbacks } from '@customer-platform/http';
+import { Setbacks, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ArchiveGatherer } from './archive-gatherer.js';
 import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
@@ -46,8 +45,7 @@ const RELEASE = `
  * is worked on; after a kill another goes on at the page, or begins the file anew. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class ArchiveRunner implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+export class ArchiveRunner extends WorkerJob {
   private readonly setbacks: Setbacks;
 
   constructor(
@@ -57,17 +55,17 @@ export class ArchiveRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly signal: ArchiveSignal,
     private readonly clock: Clock,
   ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS });
     this.setbacks = new Setbacks(JOB, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
+    super.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<boolean> {
+    return this.runAll();
   }
 
   /** Does all that can be done now. */

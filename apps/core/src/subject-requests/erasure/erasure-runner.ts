@@ -1,15 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
-import {
-  Clock,
-  Database,
-  isTransient,
-  SigningKeys,
-  type WorkerTransaction,
-} from '@customer-platform/database';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, ItemJob, SigningKeys, type WorkerTransaction } from '@customer-platform/database';
 import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { PollingJob, Setbacks } from '@customer-platform/http';
 import { ErasedIdentifiers, type Identifier } from '../blocklist/erased-identifiers.js';
 import { RequestsEnd } from '../requests-end.js';
 import { ErasureSignal } from './erasure.signal.js';
@@ -108,13 +100,11 @@ const SOUGHT_KEPT = 8;
  * PROCESS_ROLE is not api.
  */
 @Injectable()
-export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
-  private readonly setbacks: Setbacks;
+export class ErasureRunner extends ItemJob<ErasureRow> {
   private readonly sought = new Map<string, Sought>();
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly keys: SigningKeys,
     private readonly outbox: Outbox,
     private readonly receipts: Receipts,
@@ -123,50 +113,26 @@ export class ErasureRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
+    super.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<ErasureRow | undefined> {
+    const now = this.clock.now().getTime();
+    const times = [now - FENCE_LASTS_MS, now - ASK_AGAIN_MS, now].map((time) => new Date(time));
+    const [row] = await tx.query<ErasureRow>(NEXT, [waiting, ...times]);
+    return row;
   }
 
-  /** Does all that can be done now. */
-  async runAll(): Promise<boolean> {
-    return this.job.drain(() => this.runNext());
+  protected nameOf(row: ErasureRow): string {
+    return row.subject_request_id;
   }
 
-  /** Whether there was a piece. One that fails is left for a while, and the next erasure is taken. */
-  private async runNext(): Promise<boolean> {
-    let row: ErasureRow | undefined;
-    try {
-      await this.database.acrossOrganizations(async (tx) => {
-        const now = this.clock.now().getTime();
-        [row] = await tx.query<ErasureRow>(NEXT, [
-          this.setbacks.waiting(),
-          new Date(now - FENCE_LASTS_MS),
-          new Date(now - ASK_AGAIN_MS),
-          new Date(now),
-        ]);
-        if (!row) return;
-        await tx.useOrganization(row.organization_id);
-        await this.advance(tx, row);
-      });
-      if (row) this.setbacks.passed(row.subject_request_id);
-      this.job.progressed();
-    } catch (error) {
-      if (row) this.setbacks.failed(row.subject_request_id, error);
-      if (!row || isTransient(error)) throw error;
-    }
-    return row !== undefined;
-  }
-
-  private async advance(tx: WorkerTransaction, row: ErasureRow): Promise<void> {
+  protected async work(tx: WorkerTransaction, row: ErasureRow): Promise<void> {
     const key = [row.organization_id, row.subject_request_id];
     switch (row.step) {
       case 'fence':

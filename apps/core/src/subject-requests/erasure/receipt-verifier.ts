@@ -1,8 +1,7 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, sameJson } from '@customer-platform/database';
 import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log, Setbacks, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';
@@ -30,8 +29,7 @@ interface ReceiptRow {
  * holds up no consumer, and no connection waits for another module. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class ReceiptVerifier implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+export class ReceiptVerifier extends WorkerJob {
   private readonly setbacks: Setbacks;
 
   constructor(
@@ -41,17 +39,17 @@ export class ReceiptVerifier implements OnApplicationBootstrap, OnModuleDestroy 
     private readonly signal: ReceiptSignal,
     clock: Clock,
   ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS });
     this.setbacks = new Setbacks(JOB, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.signal.listen(() => this.job.wake());
-    this.job.start();
+    super.start();
   }
 
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
+  protected override pass(): Promise<boolean> {
+    return this.runAll();
   }
 
   /** Verifies all that can be verified now. */

@@ -1,7 +1,6 @@
-import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient, timeOfId, type WorkerTransaction } from '@customer-platform/database';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, ItemJob, timeOfId, type WorkerTransaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
@@ -49,11 +48,6 @@ const READY = `
 
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-/** The job that it is the turn of, as soon as that is known. */
-interface Turn {
-  job?: IndexJob | undefined;
-}
-
 interface Row {
   id: string;
   values: FieldValues;
@@ -65,41 +59,36 @@ interface Row {
  * dies has not committed another one does again.
  */
 @Injectable()
-export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
-  private readonly setbacks: Setbacks;
+export class IndexBuilder extends ItemJob<IndexJob> {
   private readonly drops = new IndexDrops();
   /** Whether this process goes on with what is begun; else one does that looks for it. */
   private worker = false;
 
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly definitions: KnownDefinitions,
     clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  onApplicationBootstrap(): void {
-    if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
+  protected override start(): void {
     this.worker = true;
-    this.job.start();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.job.stop();
-  }
-
-  /** Does all that can be done now. */
-  async runAll(): Promise<boolean> {
-    return this.job.drain(() => this.runNext());
+    super.start();
   }
 
   /** The first steps for a definition that was just changed. What fails is left to whoever goes on with it. */
   async begin(organizationId: string, definitionId: string): Promise<void> {
     try {
       for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
-        if (!(await this.step({}, FIRST_BUILT, [organizationId, definitionId]))) return;
+        const found = await this.database.acrossOrganizations(async (tx) => {
+          const [job] = await tx.query<IndexJob>(FIRST_BUILT, [organizationId, definitionId]);
+          if (!job) return false;
+          await tx.useOrganization(organizationId);
+          await this.work(tx, job);
+          return true;
+        });
+        if (!found) return;
       }
       if (this.worker) this.job.wake();
     } catch (error) {
@@ -107,35 +96,22 @@ export class IndexBuilder implements OnApplicationBootstrap, OnModuleDestroy {
     }
   }
 
-  /** Whether there was a step. One that fails is left for a while, and the next one is taken. */
-  async runNext(): Promise<boolean> {
-    const turn: Turn = {};
-    try {
-      const stepped = await this.step(turn, NEXT, [this.setbacks.waiting()]);
-      if (turn.job) this.setbacks.passed(turn.job.definition_id);
-      this.job.progressed();
-      return stepped;
-    } catch (error) {
-      if (turn.job) this.setbacks.failed(turn.job.definition_id, error);
-      if (!turn.job || isTransient(error)) throw error;
-      return true;
-    }
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<IndexJob | undefined> {
+    const [job] = await tx.query<IndexJob>(NEXT, [waiting]);
+    return job;
   }
 
-  /** Whether there was a job. One whose definition somebody has alone is left for a while: the others do not wait for it. */
-  private step(turn: Turn, which: string, parameters: readonly unknown[]): Promise<boolean> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const [job] = await tx.query<IndexJob>(which, parameters);
-      turn.job = job;
-      if (!job) return false;
-      const { organization_id: organizationId, definition_id: id, number } = job;
-      await tx.useOrganization(organizationId);
-      const kept = await this.definitions.keepIfFree(tx, id);
-      if (!kept) await tx.query(LATER, [organizationId, id, number]);
-      else if (job.work === 'build') await this.buildPiece(tx, job, kept.get(id));
-      else await this.dropPiece(tx, job);
-      return true;
-    });
+  protected nameOf(job: IndexJob): string {
+    return job.definition_id;
+  }
+
+  /** One whose definition somebody has alone is left for a while: the others do not wait for it. */
+  protected async work(tx: WorkerTransaction, job: IndexJob): Promise<void> {
+    const { organization_id: organizationId, definition_id: id, number } = job;
+    const kept = await this.definitions.keepIfFree(tx, id);
+    if (!kept) await tx.query(LATER, [organizationId, id, number]);
+    else if (job.work === 'build') await this.buildPiece(tx, job, kept.get(id));
+    else await this.dropPiece(tx, job);
   }
 
   private async dropPiece(tx: WorkerTransaction, job: IndexJob): Promise<void> {

@@ -1,0 +1,68 @@
+import { Setbacks, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
+import type { Clock } from '../clock.js';
+import type { Database } from '../database.js';
+import { isTransient } from '../errors.js';
+import type { WorkerTransaction } from '../transaction.js';
+
+/** What an {@link ItemJob} takes: a row of one organization. */
+export interface JobItem {
+  readonly organization_id: string;
+}
+
+/**
+ * A job that takes one item after the other, each in one transaction. One that fails is left for a while, as `Setbacks`
+ * says, and the next is taken.
+ */
+export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
+  protected readonly setbacks: Setbacks;
+
+  constructor(
+    options: WorkerJobOptions,
+    protected readonly database: Database,
+    clock: Clock,
+  ) {
+    super(options);
+    this.setbacks = new Setbacks(options.name, clock);
+  }
+
+  /** Does all that can be done now. @returns whether there was anything */
+  runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
+  }
+
+  /**
+   * Does the next item. @returns whether there was one
+   * @throws what lies in no item, and what says that the database is away: the others would meet the same
+   */
+  async runNext(): Promise<boolean> {
+    let item: Item | undefined;
+    try {
+      await this.database.acrossOrganizations(async (tx) => {
+        // Of a transaction that begins anew the item may be another one, or none.
+        item = await this.next(tx, this.setbacks.waiting());
+        if (!item) return;
+        await tx.useOrganization(item.organization_id);
+        await this.work(tx, item);
+      });
+      if (item) this.setbacks.passed(this.nameOf(item));
+      this.job.progressed();
+    } catch (error) {
+      if (item) this.setbacks.failed(this.nameOf(item), error);
+      if (!item || isTransient(error)) throw error;
+    }
+    return item !== undefined;
+  }
+
+  protected override pass(): Promise<unknown> {
+    return this.runAll();
+  }
+
+  /** The item that it is the turn of. @param waiting names of those that are left alone for now */
+  protected abstract next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Item | undefined>;
+
+  /** Does it, within its organization. */
+  protected abstract work(tx: WorkerTransaction, item: Item): Promise<void>;
+
+  /** As its failures are counted and told by. */
+  protected abstract nameOf(item: Item): string;
+}
