@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { onConnection } from '@customer-platform/kit/databases.ts';
 import pg from 'pg';
 import { Child, waitUntilReady } from './child.ts';
 import type { Guardian } from './guardian.ts';
@@ -175,13 +176,7 @@ async function endLeftover(folder: string): Promise<void> {
 
 /** The rows of one statement, on a connection of its own. */
 export async function queryOnce<Row>(url: string, sql: string, values: unknown[] = []): Promise<Row[]> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(sql, values)).rows as Row[];
-  } finally {
-    await client.end();
-  }
+  return onConnection(url, async (client) => (await client.query(sql, values)).rows as Row[]);
 }
 
 /** Whether the server at `url` answers a query. */

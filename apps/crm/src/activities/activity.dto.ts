@@ -13,6 +13,7 @@ import { AuthorDto } from '../authors/author.dto.js';
 import { ACTIVITY_STATUSES, type ActivityStatus, type Activity } from './activity.entity.js';
 import type { Field } from '../fields/field.js';
 import { shownValues } from '../fields/field-values.js';
+import { RANGES } from '../range-ops.js';
 
 /** What `POST /v1/crm/activities` takes. */
 export class CreateActivityDto {
@@ -95,7 +96,6 @@ export class ActivityDto {
 }
 
 const ONE_OF: readonly FilterOp[] = ['eq', 'in', 'is_null'];
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 const DATES: readonly FilterOp[] = [...RANGES, 'is_null'];
 
 /** `GET /v1/crm/activities` (crm.md §2). */

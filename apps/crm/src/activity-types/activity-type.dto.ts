@@ -1,10 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs, type FilterOp, type ListDefinition } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
 import { IsArray, IsBoolean, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { FIELD_SCHEMA } from '../fields/field.dto.js';
 import { LONGEST_LABEL } from '../fields/refusals.js';
 import { MOST_OUTCOMES } from './outcome.js';
 import type { ActivityType } from './activity-type.entity.js';
+import { RANGES } from '../range-ops.js';
 
 const KEY_PATTERN = '^[a-z][a-z0-9_]{1,39}$';
 const OUTCOMES = {
@@ -77,8 +78,6 @@ export class ActivityTypeDto {
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
 }
-
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 
 /** `GET /v1/crm/activity-types` (crm.md §2). */
 export const ACTIVITY_TYPES_LIST: ListDefinition = {

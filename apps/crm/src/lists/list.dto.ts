@@ -1,14 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  MayBeAbsent,
-  MayBeNull,
-  PatchOf,
-  SameAs,
-  type FilterOp,
-  type ListDefinition,
-} from '@customer-platform/http';
+import { MayBeAbsent, MayBeNull, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
 import { IsString, MaxLength, MinLength } from 'class-validator';
 import type { List } from './list.entity.js';
+import { RANGES } from '../range-ops.js';
 
 /** What `POST /v1/crm/lists` takes. */
 export class CreateListDto {
@@ -41,8 +35,6 @@ export class ListDto {
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
 }
-
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 
 /** `GET /v1/crm/lists` (crm.md §2). */
 export const LISTS_LIST: ListDefinition = {

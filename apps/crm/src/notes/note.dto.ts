@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs, type FilterOp, type ListDefinition } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
 import { IsBoolean, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
 import type { Note } from './note.entity.js';
+import { RANGES } from '../range-ops.js';
 
 /** What `POST /v1/crm/notes` takes. */
 export class CreateNoteDto {
@@ -42,8 +43,6 @@ export class NoteDto {
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
 }
-
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 
 /** `GET /v1/crm/notes` (crm.md §2). */
 export const NOTES_LIST: ListDefinition = {

@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { ListDefinition } from '@customer-platform/http';
 import { FRAGMENTS } from './fragments.js';
 import type { PlacedItem } from './source-page.js';
+import { RANGES } from '../range-ops.js';
 
 /** One thing that happened to a contact. */
 export class TimelineItemDto {
@@ -79,7 +80,7 @@ export const TIMELINE_LIST: ListDefinition = {
       ops: ['eq', 'in'],
     },
     type: { type: 'enum', column: '', values: FRAGMENTS.map(({ type }) => type), ops: ['eq', 'in'] },
-    occurred_at: { type: 'time', column: '', ops: ['eq', 'gt', 'gte', 'lt', 'lte'] },
+    occurred_at: { type: 'time', column: '', ops: RANGES },
     correlation_id: { type: 'uuid', column: '', ops: ['eq'] },
   },
   sorts: { occurred_at: { type: 'time', column: '', only: 'desc' } },

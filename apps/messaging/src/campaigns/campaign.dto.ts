@@ -11,6 +11,7 @@ import {
   type CampaignAudience,
   type CampaignState,
   type RunCounts,
+  type RunRow,
   type RunState,
 } from './campaign.js';
 import type { CampaignEntity } from './campaign.entity.js';
@@ -203,17 +204,6 @@ export const CAMPAIGNS_LIST: ListDefinition = {
   defaultSort: '-created_at',
   includeDeleted: true,
 };
-
-/** A row of `campaign_runs`, as far as it is shown. */
-export interface RunRow {
-  readonly id: string;
-  readonly state: Exclude<RunState, 'paused'>;
-  readonly paused: boolean;
-  readonly reason: string | null;
-  readonly template_version: number;
-  readonly started_at: Date;
-  readonly finished_at: Date | null;
-}
 
 /** A campaign with what is read beside its row. */
 export interface ShownCampaign {

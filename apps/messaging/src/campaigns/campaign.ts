@@ -35,6 +35,17 @@ export type SkipReason =
 /** How many of an audience stand where; `audience` is the sum of the others. */
 export type RunCounts = Readonly<Record<'audience' | 'pending' | 'skipped' | SendState, number>>;
 
+/** A row of `campaign_runs`, as far as it is shown. */
+export interface RunRow {
+  readonly id: string;
+  readonly state: Exclude<RunState, 'paused'>;
+  readonly paused: boolean;
+  readonly reason: string | null;
+  readonly template_version: number;
+  readonly started_at: Date;
+  readonly finished_at: Date | null;
+}
+
 /** Whether a run of it goes on. */
 export function isUnderWay({ state }: { readonly state: CampaignState }): boolean {
   return state === 'running' || state === 'paused';

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs, type FilterOp, type ListDefinition } from '@customer-platform/http';
+import { MayBeAbsent, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
 import { IsArray, IsString, Matches, MaxLength, MinLength } from 'class-validator';
 import { OBJECT_FIELD_SCHEMA, SHOWN_OBJECT_FIELD_SCHEMA } from '../../fields/field.dto.js';
 import { MOST_OBJECT_FIELDS } from '../../fields/object-fields.js';
@@ -7,6 +7,7 @@ import type { ObjectField } from '../../fields/field.js';
 import type { Progress } from '../indexing/index-jobs.js';
 import type { FieldIndex } from './known-definition.js';
 import type { ObjectDefinition } from './object-definition.entity.js';
+import { RANGES } from '../../range-ops.js';
 
 /** Words that stand, or may come to stand, where a slug does. */
 const RESERVED = ['purge', 'restore', 'new', 'search', 'contacts', 'objects', 'definitions'];
@@ -67,8 +68,6 @@ export class ObjectDefinitionDto {
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;
 }
-
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 
 /** `GET /v1/crm/object-definitions` (crm.md §3). */
 export const OBJECT_DEFINITIONS_LIST: ListDefinition = {

@@ -1,8 +1,8 @@
 import type { FilterOp, FilterSpec, ListDefinition, SortSpec } from '@customer-platform/http';
 import type { ObjectField } from '../../fields/field.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
+import { RANGES } from '../../range-ops.js';
 
-const RANGES: readonly FilterOp[] = ['eq', 'gt', 'gte', 'lt', 'lte'];
 const COMPARED: readonly FilterOp[] = ['eq', 'in', 'gt', 'gte', 'lt', 'lte', 'is_null'];
 const NAMED: readonly FilterOp[] = ['eq', 'in', 'is_null'];
 const PREFIX = 'values.';

@@ -4,7 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { BackgroundJobs } from '../../jobs/background-jobs.js';
 import { campaignEvent, type CampaignVerb } from '../campaign-event.js';
 import type { CampaignEntity } from '../campaign.entity.js';
-import type { RunRow } from '../campaign.dto.js';
+import type { RunRow } from '../campaign.js';
 import { CampaignCounts } from './campaign-counts.js';
 import { RunSignal } from './run-signal.js';
 
