@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** What `npm start` writes into `.data/demo.json`. */
 export interface Platform {
@@ -50,8 +51,13 @@ export async function get<T>(platform: Platform, path: string): Promise<T> {
   return (await request(platform, 'GET', path)).body as T;
 }
 
+/** For so long a call is made again that was denied because a busy machine kept identity from answering in time. */
+const DENIED_FOR_MS = 15_000;
+const AGAIN_AFTER_MS = 250;
+
 /**
- * Any call with the administrator key.
+ * Any call with the administrator key. One that is denied as `authorization_unavailable` has had no effect, and is made
+ * again for a while.
  *
  * @throws Error with status, code and detail of every answer that is neither 2xx nor one of `allow`.
  */
@@ -62,21 +68,22 @@ export async function request(
   body?: unknown,
   options: { allow?: number[]; headers?: Record<string, string> } = {},
 ): Promise<{ status: number; body: unknown }> {
-  const answer = await fetch(platform.base_url + path, {
-    method,
-    headers: {
-      authorization: `Bearer ${platform.admin_key}`,
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      ...options.headers,
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  const parsed = (text === '' ? {} : JSON.parse(text)) as { code?: string; detail?: string };
-  if (!answer.ok && options.allow?.includes(answer.status) !== true) {
+  for (const giveUpAt = Date.now() + DENIED_FOR_MS; ; await pause(AGAIN_AFTER_MS)) {
+    const answer = await fetch(platform.base_url + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${platform.admin_key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.text();
+    const parsed = (text === '' ? {} : JSON.parse(text)) as { code?: string; detail?: string };
+    if (answer.ok || options.allow?.includes(answer.status)) return { status: answer.status, body: parsed };
+    if (parsed.code === 'authorization_unavailable' && Date.now() < giveUpAt) continue;
     throw new Error(`${method} ${path}: ${answer.status} ${parsed.code ?? ''} ${parsed.detail ?? ''}`);
   }
-  return { status: answer.status, body: parsed };
 }
 
 export interface EventCounts {
@@ -105,6 +112,6 @@ export async function drained(platform: Platform, seconds: number): Promise<Even
   for (;;) {
     const counts = await readCounts(platform);
     if (counts.pending === 0 || Date.now() > deadline) return counts;
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await pause(AGAIN_AFTER_MS);
   }
 }
