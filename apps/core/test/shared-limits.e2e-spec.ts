@@ -15,6 +15,8 @@ import { CORE_MIGRATIONS } from '../src/migrations/core.migrations.js';
 
 const PER_SECOND = 100;
 const BATCH = 20;
+/** A limit that nobody uses gathers so many seconds' worth. */
+const BURST_SECONDS = 2;
 /** Between two requests to one instance: several times the limit comes to each. */
 const PAUSE_MS = 20;
 
@@ -93,14 +95,16 @@ describe('three processes of core with one PostgreSQL', () => {
       const { accepted, seconds, others } = await aWhile();
       expect(others).toEqual([]);
       const ratio = accepted / ((burst + seconds) * PER_SECOND);
-      expect(ratio).toBeLessThan(1 + part);
+      // Processes that got no time leave a burst behind, which the next while may take.
+      const left = times > 0 ? BURST_SECONDS / (burst + seconds) : 0;
+      expect(ratio).toBeLessThan(1 + part + left);
       ratios.push(ratio);
     }
     expect(Math.max(...ratios)).toBeGreaterThan(1 - part);
   }
 
   it('give an organization its burst and its limit, all together', async () => {
-    await expectLimit(() => send(processes, aLimitedKey(), 10), 0.1, 2);
+    await expectLimit(() => send(processes, aLimitedKey(), 10), 0.1, BURST_SECONDS);
   }, 120_000);
 
   it('go on with their shares while PostgreSQL is away, and hold the limit when it is back', async () => {

@@ -54,7 +54,10 @@ const ONE_PLAN = 'SET LOCAL plan_cache_mode = force_generic_plan';
 
 /** How a transaction of one organization works. */
 interface WithinOptions {
-  /** Prepared statements keep the plan they have, whatever they are given: no plan is better for some of it. */
+  /**
+   * Statements with parameters, prepared or not, are planned without a look at what they are given: for those whose
+   * plan is the same for all of it.
+   */
   readonly onePlan?: boolean;
   /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
   readonly signal?: AbortSignal;

@@ -63,7 +63,7 @@ const SOCKET_MESSAGES = [
 const AWAY = /^(08...|25006|25P03|25P04|53[0-3]00|57014|57P0[1-5]|58...)$/;
 /** Serialization failure, deadlock, lock timeout: the same work may well pass the next time. */
 const CONTENDED = /^(40001|40P01|55P03)$/;
-/** Of these, what ends at once and leaves the way free: the whole unit of work can begin anew at once. */
+/** Of these, what ends at once and leaves the way free: the whole unit of work can begin anew. */
 const BEGINS_ANEW = /^(40001|40P01)$/;
 /** The server became a standby under the connection: only another connection reaches the new primary. */
 const READ_ONLY = '25006';
@@ -99,7 +99,7 @@ export function isTransient(error: unknown): boolean {
   return isDatabaseUnavailable(error) || CONTENDED.test(postgresFailure(error)?.code ?? '');
 }
 
-/** Whether a statement lost to another transaction, and all of its own may begin anew at once. */
+/** Whether a statement lost to another transaction, and all of its own may begin anew. */
 export function lostToAnother(error: unknown): boolean {
   return BEGINS_ANEW.test(codeOf(error) ?? '');
 }

@@ -5,9 +5,12 @@ import type { SuppressionRow } from './suppression.js';
 
 const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, created_at, updated_at';
 
+/** Each by its whole key: of an organization that has very many suppressions no plan may read all. */
 const BLOCKING = `
-  SELECT channel, key FROM suppressions
-   WHERE organization_id = $1 AND (channel, key) IN (SELECT * FROM unnest($2::text[], $3::text[]))`;
+  SELECT found.channel, found.key FROM unnest($2::text[], $3::text[]) AS asked (channel, key),
+         LATERAL (SELECT known.channel, known.key FROM suppressions AS known
+                   WHERE known.organization_id = $1 AND known.channel = asked.channel AND known.key = asked.key
+                  OFFSET 0) AS found`;
 
 /** The table `suppressions`. Rows come into being by `Suppressions.add` alone, under the gate's locks. */
 @Injectable()
