@@ -19,8 +19,8 @@ interface Instance {
   readonly app: AppName;
   readonly role: ProcessRole;
   readonly child: Child;
-  readonly publicPort: number;
-  readonly internalPort: number;
+  /** At which ports it listens behind which addresses; none of a worker, whom nobody calls. */
+  readonly behind: ReadonlyMap<number, number>;
 }
 
 /** How one instance gave way to another. */
@@ -57,8 +57,7 @@ export class Fleet {
 
   /** Opens the addresses and starts core's api, `workers` workers of it, and one instance of every other app. */
   async start(workers: number): Promise<void> {
-    const { ports } = this.wiring;
-    const addresses = APPS.flatMap((app) => [ports.public[app], ports.internal[app]]);
+    const addresses = APPS.flatMap((app) => this.addressesOf(app));
     await Promise.all(addresses.map((address) => this.balancers.listen(address)));
     await Promise.all(APPS.map((app) => this.launch(app, app, app === 'core' ? 'api' : 'all')));
     const names = Array.from({ length: workers }, (_, at) => `core-worker-${at + 1}`);
@@ -87,11 +86,14 @@ export class Fleet {
   }
 
   private async launch(name: string, app: AppName, role: ProcessRole): Promise<void> {
-    const [publicPort, internalPort] = [await this.ports.free(), await this.ports.free()];
+    const behind = new Map<number, number>();
+    for (const address of this.addressesOf(app)) behind.set(address, await this.ports.free());
+    const [publicPort, internalPort, returnedMail] = behind.values();
     const env = {
       ...appEnvironment(app, this.wiring, { env: this.env, role }),
       PORT: String(publicPort),
       INTERNAL_PORT: String(internalPort),
+      ...(returnedMail === undefined ? {} : { RETURN_SMTP_PORT: String(returnedMail) }),
       DRAIN_SECONDS: '3',
     };
     let child: Child | undefined;
@@ -109,18 +111,21 @@ export class Fleet {
       (began) => (child = began),
     );
     if (!child) throw new Error(`${name} started no process.`);
-    const instance: Instance = { name, app, role, child, publicPort, internalPort };
+    const instance: Instance = { name, app, role, child, behind: role === 'worker' ? new Map() : behind };
     this.running.add(instance);
     await this.balance('add', instance);
   }
 
   /** As a cluster does: a pod that is ready is given connections, one that is to end none any more. */
-  private async balance(what: 'add' | 'remove', instance: Instance): Promise<void> {
-    const { app, role, publicPort, internalPort } = instance;
-    if (role === 'worker') return; // nobody calls it
+  private async balance(what: 'add' | 'remove', { behind }: Instance): Promise<void> {
+    for (const [address, port] of behind) await this.balancers[what](address, port);
+  }
+
+  /** Where an app is called: its routes, what other modules ask of it, and where mail comes back to. */
+  private addressesOf(app: AppName): number[] {
     const { ports } = this.wiring;
-    await this.balancers[what](ports.public[app], publicPort);
-    await this.balancers[what](ports.internal[app], internalPort);
+    const own = [ports.public[app], ports.internal[app]];
+    return app === 'messaging' ? [...own, ports.returnedMail] : own;
   }
 }
 

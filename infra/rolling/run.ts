@@ -143,5 +143,5 @@ function report(
 
 await main().catch((error: Error) => {
   process.stderr.write(`${error.stack ?? error.message}\n`);
-  process.exitCode = 1;
+  process.exit(1); // its clients would go on
 });
