@@ -169,8 +169,13 @@ describe('the pages of the organization', () => {
         '/sessions',
       ].map((part) => `organization${part}`),
     [
-      { scheme: 'light', width: 360, locale: 'es-CL' },
-      { scheme: 'dark', width: 360, locale: 'es-CL' },
+      {
+        locale: 'es-CL',
+        sights: [
+          { scheme: 'light', width: 360 },
+          { scheme: 'dark', width: 360 },
+        ],
+      },
     ],
   );
 

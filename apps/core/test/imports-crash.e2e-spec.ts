@@ -35,7 +35,7 @@ describe('a process that is killed while it imports', () => {
     folder = await aFolder();
     const env = { IMPORT_DIRECTORY: folder.path };
     core = await startTestProcess({ module: 'core', registry, database, env });
-  }, 240_000);
+  });
   afterAll(async () => {
     await core.stop();
     await registry.close();
@@ -57,10 +57,7 @@ describe('a process that is killed while it imports', () => {
         .then(([row]) => Number(row?.position));
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const before = await done();
-      await eventually(async () => expect(await done()).toBeGreaterThan(before), {
-        within: 60_000,
-        every: 1,
-      });
+      await eventually(async () => expect(await done()).toBeGreaterThan(before), { every: 1 });
       await core.crash();
       await core.restart();
     }
@@ -86,5 +83,5 @@ describe('a process that is killed while it imports', () => {
       cursor = `&cursor=${body.errors.page.next_cursor}`;
     }
     expect(lines).toEqual(rows.flatMap((row, at) => (row.endsWith('nothing') ? [at + 2] : [])));
-  }, 300_000);
+  });
 });

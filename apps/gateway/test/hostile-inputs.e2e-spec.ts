@@ -1,8 +1,6 @@
 import {
-  END_WITHIN_MS,
   MODULES,
   PlatformUnderTest,
-  START_WITHIN_MS,
   TEST_CERTIFICATE,
   type Module,
   type Tenant,
@@ -11,7 +9,6 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { jest } from '@jest/globals';
 import { done, obtainCredentials, type Credentials } from './credentials.fixture.js';
 import {
   bodyRoutes,
@@ -43,8 +40,6 @@ const SECRETS = {
   mailgun: 'a key of signatures',
   ses: TEST_CERTIFICATE.key,
 };
-
-jest.setTimeout(600_000);
 
 let platform: PlatformUnderTest;
 let mine: Tenant;
@@ -91,9 +86,9 @@ beforeAll(async () => {
     mailgun: channels.email.webhook_url,
     ses: await sesWebhook(),
   };
-}, START_WITHIN_MS);
+});
 afterAll(() => certificates.close());
-afterAll(() => platform.stop(), END_WITHIN_MS);
+afterAll(() => platform.stop());
 afterAll(() => void process.stdout.write(`\nThe longest that a route held a loop:\n${judge.report}`));
 
 /** Of a tenant of its own: a channel has one provider. */

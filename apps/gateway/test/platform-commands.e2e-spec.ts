@@ -1,9 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
 import { runScript, WORKSPACE, PlatformUnderTest } from '@customer-platform/testing';
-
-jest.setTimeout(120_000);
 
 const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 type Module = (typeof MODULES)[number];

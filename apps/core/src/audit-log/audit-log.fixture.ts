@@ -60,9 +60,7 @@ export function anAuditWorld(core: TestCore): AuditWorld {
         organizationId,
         entries.map((entry) => JSON.stringify(entry)),
       );
-      await eventually(async () => expect((await list()).body.chain.head_seq).toBe(before + rows), {
-        within: 30_000,
-      });
+      await eventually(async () => expect((await list()).body.chain.head_seq).toBe(before + rows));
       return entries;
     },
   };

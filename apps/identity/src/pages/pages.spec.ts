@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   origin = `http://localhost:${String((server.address() as AddressInfo).port)}`;
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -114,7 +114,6 @@ describe('every page', () => {
         await context.close();
       }
     },
-    60_000,
   );
 });
 
@@ -135,7 +134,6 @@ describe('a name that somebody chose to do harm', () => {
         await page.close();
       }
     },
-    60_000,
   );
 });
 
@@ -167,7 +165,6 @@ describe('an organization’s colour and logo', () => {
         await page.close();
       }
     },
-    60_000,
   );
 });
 

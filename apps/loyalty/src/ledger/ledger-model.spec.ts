@@ -205,18 +205,15 @@ describe('the ledger', () => {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
-    await eventually(
-      async () => {
-        await sweep();
-        const counts = await database.query(
-          `SELECT (SELECT count(*)::int FROM transactions WHERE organization_id = $1 AND kind = 'earn') AS earned,
+    await eventually(async () => {
+      await sweep();
+      const counts = await database.query(
+        `SELECT (SELECT count(*)::int FROM transactions WHERE organization_id = $1 AND kind = 'earn') AS earned,
                   (SELECT count(*)::int FROM lot_balances WHERE organization_id = $1 AND remaining > 0 AND expires_at < now()) AS due`,
-          [world.organizationId],
-        );
-        expect(counts).toEqual([{ earned: events.length, due: 0 }]);
-      },
-      { within: 30_000 },
-    );
+        [world.organizationId],
+      );
+      expect(counts).toEqual([{ earned: events.length, due: 0 }]);
+    });
     expect(await wrongSums(database, world.organizationId)).toEqual([]);
     const [ledger] = await database.query<{ points: number; expired: number; reversals: number }>(
       `SELECT sum(points)::float8 AS points, sum(points) FILTER (WHERE kind = 'expire')::float8 AS expired,
@@ -231,7 +228,7 @@ describe('the ledger', () => {
     );
     const balances = await Promise.all(people.map((id) => world.balance(id)));
     expect(balances.reduce((sum, { points }) => sum + points, 0)).toBe(ledger?.points);
-  }, 120_000);
+  });
 
   it('posts an event once under 1,000 parallel deliveries', async () => {
     await world.rule({ formula: { type: 'fixed', points: EARNED } });
@@ -250,7 +247,7 @@ describe('the ledger', () => {
     await Promise.all(Array.from({ length: AT_ONCE }, deliver));
     expect(await world.transactions(`event_id=${event.event_id}`)).toHaveLength(1);
     expect(await wrongSums(database, organizationId)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 function bodyOf(
