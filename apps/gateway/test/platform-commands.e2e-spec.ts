@@ -67,19 +67,29 @@ async function json<Line>(module: Module, ...words: string[]): Promise<{ status:
 const programOf = (module: Module): string => join(WORKSPACE, 'apps', module, 'dist/platform.js');
 const NO_VARIABLES = { PATH: process.env['PATH'] };
 
-/** Needs no variable: that is how one finds out which are needed. */
-function help(module: Module, words: string): string {
-  const args = [programOf(module), ...words.split(' ').filter(Boolean), '--help'];
-  return execFileSync(process.execPath, args, { encoding: 'utf8', env: NO_VARIABLES });
+/** Runs a program once for each level of its help, in one process: most of the time of each goes into loading it. */
+const EVERY_HELP = `
+const program = process.argv[1];
+const write = process.stdout.write.bind(process.stdout);
+let text = '';
+process.stdout.write = (chunk) => (text += chunk, true);
+async function below(...words) {
+  text = '';
+  process.argv = [process.argv[0], program, ...words, '--help'];
+  await import(\`\${program}?\${words.join('+')}\`);
+  const told = text;
+  const [, listed] = told.split('\\nCommands:\\n');
+  if (listed === undefined) return { [words.join(' ')]: told };
+  const all = {};
+  for (const [, name] of listed.matchAll(/^ {2}([a-z-]+)/gm)) Object.assign(all, await below(...words, name));
+  return all;
 }
+write(JSON.stringify(await below()));`;
 
-/** The help of every command, found from level to level. */
-function commandsOf(module: Module, words = ''): Record<string, string> {
-  const text = help(module, words);
-  const [, below] = text.split('\nCommands:\n');
-  if (below === undefined) return { [words]: text };
-  const names = [...below.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name = '']) => name);
-  return Object.assign({}, ...names.map((name) => commandsOf(module, `${words} ${name}`.trim()))) as Record<
+/** The help of every command, found from level to level. Needs no variable: that is how one finds out which are needed. */
+function commandsOf(module: Module): Record<string, string> {
+  const args = ['--input-type=module', '-e', EVERY_HELP, programOf(module)];
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', env: NO_VARIABLES })) as Record<
     string,
     string
   >;
