@@ -16,6 +16,6 @@ export default {
   maxWorkers: 2,
   // Modules of earlier files stay in a worker's heap until its end: a new one takes over before collecting them slows it.
   workerIdleMemoryLimit: '2GB',
-  // What is waited for is given up after 90 s and says what it was; this ends what hangs.
+  // What is waited for is given up after two minutes and says what it was; this ends what hangs.
   testTimeout: 600_000,
 };

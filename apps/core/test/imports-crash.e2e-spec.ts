@@ -61,7 +61,7 @@ describe('a process that is killed while it imports', () => {
       await core.crash();
       await core.restart();
     }
-    const { rows: counts, state } = await ended(caller, opened.body, 120_000);
+    const { rows: counts, state } = await ended(caller, opened.body);
     const bad = rows.filter((row) => row.endsWith('nothing')).length;
     const again = ROWS / 1_000;
     const created = ROWS - bad - again;

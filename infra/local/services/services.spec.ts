@@ -152,7 +152,7 @@ describe('Guardian', () => {
     );
     expect(pids).toHaveLength(2);
     parent.kill('SIGKILL');
-    const deadline = Date.now() + 90_000;
+    const deadline = Date.now() + 120_000;
     while (pids.some((pid) => commandLine(pid) !== undefined)) {
       expect(Date.now()).toBeLessThan(deadline);
       await new Promise((wait) => setTimeout(wait, 50));

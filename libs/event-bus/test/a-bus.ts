@@ -165,7 +165,7 @@ export async function reading(topic = topicOfModule('core') as string): Promise<
 
 /** Waits until the assertion holds. */
 export async function eventually(assertion: () => void | Promise<void>): Promise<void> {
-  for (const until = Date.now() + 90_000; ;) {
+  for (const until = Date.now() + 120_000; ;) {
     try {
       await assertion();
       return;
