@@ -29,13 +29,16 @@ const PENDING = `
   SELECT id, event_id, stage, code, external_id, contact_id, state, last_failed_at FROM dead_letters
    WHERE organization_id = $1 AND state = 'pending'`;
 
-/** In one order for all who do so, and none that another call has queued meanwhile. */
+/**
+ * In one order for all who do so, and none that another call has queued meanwhile. Sought by a list and not by a join:
+ * where the planner does not know yet of as many, it would go through all of them for each.
+ */
 const QUEUE_ALL = `
-  UPDATE dead_letters AS letter SET state = 'replaying', updated_at = now()
-    FROM (SELECT id FROM dead_letters WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'pending'
-           ORDER BY id FOR UPDATE) AS pending
-   WHERE letter.organization_id = $1 AND letter.id = pending.id
-  RETURNING letter.id`;
+  UPDATE dead_letters SET state = 'replaying', updated_at = now()
+   WHERE organization_id = $1 AND id = ANY(ARRAY(
+     SELECT id FROM dead_letters WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'pending'
+      ORDER BY id FOR UPDATE))
+  RETURNING id`;
 
 /** Those that failed first first. */
 const OLDEST: Pick<ListQuery, 'limit' | 'sort' | 'visibility' | 'parameters' | 'cursorFor'> = {
