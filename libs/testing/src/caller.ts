@@ -110,7 +110,7 @@ export class Caller {
     const text = JSON.stringify(body);
     const asksRegistry = text.includes('authorization_unavailable') || path.startsWith('/internal/authz/');
     if (status === 503 && asksRegistry) return this.registryAnswers();
-    return status === 429 && text.includes('"scope":"platform"');
+    return status === 429 && text.includes('Too many passwords');
   }
 
   private async exchange<T>(method: string, path: string, options: CallOptions): Promise<Answer<T>> {
