@@ -16,6 +16,6 @@ export default {
   maxWorkers: 2,
   // Modules of earlier files stay in a worker's heap until its end: a new one takes over before collecting them slows it.
   workerIdleMemoryLimit: '2GB',
-  // What is waited for is given up after two minutes and says what it was; this ends what hangs.
-  testTimeout: 600_000,
+  // What is waited for says itself for how long, up to 90 s; this ends what hangs.
+  testTimeout: 120_000,
 };

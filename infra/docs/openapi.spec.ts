@@ -41,7 +41,7 @@ const modules = operations.filter(({ operation }) => operation['x-authorization'
 describe('docs/openapi.json', () => {
   it('passes the linter, every example judged by its schema', async () => {
     expect(await lintOpenApi(whole())).toEqual([]);
-  });
+  }, 60_000);
 
   it('would not pass with an example that its schema refuses, nor with a reference to nothing', async () => {
     const example = whole();
@@ -51,7 +51,7 @@ describe('docs/openapi.json', () => {
     const dangling = whole();
     delete dangling.components.responses[Object.keys(components.responses)[0] ?? ''];
     expect((await lintOpenApi(dangling)).join()).toContain('no-unresolved-refs');
-  });
+  }, 60_000);
 
   it('names exactly one authorization and the classes of every route', () => {
     for (const { name, operation } of operations) {

@@ -124,16 +124,16 @@ describe('a generated resource', () => {
 
   it('has the right types', async () => {
     await workspace.run('typescript/bin/tsc', '-b', 'apps/crm');
-  });
+  }, 120_000);
 
   it('keeps the conventions', async () => {
     await workspace.run('eslint/bin/eslint.js', '--max-warnings=0', ...paths());
     await workspace.run('prettier/bin/prettier.cjs', '--check', ...paths());
-  });
+  }, 120_000);
 
   it('passes its own tests and those of the migrations, on real servers', async () => {
     const folders = ['widgets', 'spare-parts', 'migrations'].map((folder) => `apps/crm/src/${folder}/`);
     const output = await workspace.run('jest/bin/jest.js', '--ci', ...folders);
     expect(output).toMatch(/Test Suites: 3 passed, 3 total/);
-  });
+  }, 180_000);
 });

@@ -13,7 +13,7 @@ import { StartedPlatform, stillRunning } from './start.fixture.ts';
 const START_SECONDS = 240;
 const STOP_SECONDS = 10;
 /** Effects of an event, on a machine that does other things too. */
-const EFFECTS = { every: 500 };
+const EFFECTS = { within: 90_000, every: 500 };
 const PATIENCE_MS = 2 * START_SECONDS * 1000;
 
 const occupied: Server[] = [];
@@ -41,7 +41,7 @@ afterAll(async () => {
   await platform?.end('SIGTERM');
   for (const server of occupied) server.close();
   rmSync(data, { recursive: true, force: true });
-});
+}, 30_000);
 
 /** `npm run platform -- …` */
 const operate = (...words: string[]): string =>
@@ -146,7 +146,7 @@ describe('npm start', () => {
     expect(chainOf(id, shown).find((item: Json) => item.source === 'loyalty').data.points).toBe(12);
     expect(shown.unreachable).toEqual([]);
     expect(paste(mail).data[0]).toMatchObject({ correlation_id: id, subject: 'Gracias por tu compra, Ana' });
-  });
+  }, 60_000);
 
   it('lets the demo user sign in to the Console at once, and again by itself when it is loaded anew', async () => {
     const browser = await startChromium();
@@ -175,7 +175,7 @@ describe('npm start', () => {
     } finally {
       await browser.close();
     }
-  });
+  }, 60_000);
 
   it('does what the README says of the first event', async () => {
     const [track = '', timeline = ''] = documentedCommands('README.md');
@@ -192,7 +192,7 @@ describe('npm start', () => {
     }, EFFECTS);
     const shown = pasteInClone(data, `base=${first.base_url}\n${timeline}`);
     expect(JSON.parse(shown).data.map((item: Json) => item.correlation_id)).toContain(ids[0]);
-  });
+  }, 60_000);
 
   it('leads the first user from the invitation to signing in, as docs/first-user.md says', () => {
     const asked = 'npm run --silent sign-in';
@@ -212,19 +212,19 @@ describe('npm start', () => {
     // Told of the invitation, and of who has signed in, by two of the platform's ways.
     expect(output.match(/"email":"ana@example.com"/gu)).toHaveLength(3);
     expect(output).toMatch(/"external_id":"[^"]+"/u);
-  });
+  }, 120_000);
 
   it('lets its audit logs be verified', () => {
     const report = operate('--data', data, 'audit', 'verify');
     expect(report).toContain(`intact  ${first.organization_id}`);
     expect(report).toContain(', 0 broken');
-  });
+  }, 60_000);
 
   it('lets its dead letters be listed, of one module or of all', () => {
     const list = (...more: string[]) => operate(...more, '--data', data, 'events', 'dead-letters', 'list');
     expect(list()).toBe('0 dead letters\n'.repeat(4));
     expect(list('--module', 'messaging')).toBe('0 dead letters\n');
-  });
+  }, 60_000);
 
   it('is not started twice on one folder', async () => {
     const second = new StartedPlatform(data);
@@ -232,7 +232,7 @@ describe('npm start', () => {
     expect(second.output.trim()).toMatch(
       /^The platform is running already \(process \d+, .*\): use it, or stop it/,
     );
-  });
+  }, 60_000);
 
   it('starts again what dies, and says so', async () => {
     const running = platform as StartedPlatform;
@@ -240,7 +240,7 @@ describe('npm start', () => {
     process.kill(pids.find(({ name }: { name: string }) => name === 'loyalty').pid, 'SIGKILL');
     await running.shows(/loyalty ended by itself \(SIGKILL\)/, 10);
     await running.shows(/loyalty is back after/, 60);
-  });
+  }, 90_000);
 
   it('ends within ten seconds of SIGTERM and leaves no process', async () => {
     const running = platform as StartedPlatform;
@@ -249,7 +249,7 @@ describe('npm start', () => {
     expect(await running.end('SIGTERM')).toBe(0);
     expect(await stillRunning(pids, STOP_SECONDS)).toEqual([]);
     expect(running.output).toContain('Everything is down.');
-  });
+  }, 30_000);
 
   it(
     'finds everything as it was, and leaves no process when it is killed with -9',

@@ -245,7 +245,7 @@ describe('whatever is named to do harm', () => {
     }
     expect(broken).toEqual([]);
     await visitor.close();
-  });
+  }, 60_000);
 
   it('is a mail whose styles are shown, that runs nothing, asks nothing and leads nowhere', async () => {
     const id = await bench.made('/v1/messaging/templates', {

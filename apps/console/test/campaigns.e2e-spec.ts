@@ -147,7 +147,7 @@ describe('deliverability', () => {
     const figures = page.getByRole('region', { name: 'Cifras' });
     await eventually(async () => {
       await visitor.open(`messages/deliverability?group_by=campaign&group=${id}`);
-      await figures.getByText('2 entregados a un proveedor').waitFor({ timeout: 8_000 });
+      await figures.getByText('2 entregados a un proveedor').waitFor({ timeout: 4_000 });
     });
     await figures.getByRole('heading', { name }).waitFor();
     await page.getByText('Como tabla').first().click();

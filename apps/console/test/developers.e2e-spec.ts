@@ -63,7 +63,7 @@ describe('dead letters', () => {
     const finding = page.getByRole('link', { name: /mensajes muertos esperan/ });
     await eventually(async () => {
       await page.reload();
-      await finding.waitFor({ timeout: 8_000 });
+      await finding.waitFor({ timeout: 3_000 });
     });
     await finding.click();
     await visitor.row(MARKUP).click();

@@ -23,7 +23,7 @@ describe('segments', () => {
     await visitor.isAt(name);
     await eventually(async () => {
       await page.reload();
-      await page.getByText(externalId).first().waitFor({ timeout: 8_000 });
+      await page.getByText(externalId).first().waitFor({ timeout: 3_000 });
     });
     await page.getByLabel('Contacto', { exact: true }).fill(externalId);
     await page.getByRole('button', { name: 'Explicar' }).click();
@@ -66,7 +66,7 @@ describe('messages', () => {
     await eventually(async () => {
       await bench.track(event, externalId, { shop: 'web', number: MARKUP });
       await visitor.open(`messages?address=${email}`);
-      await visitor.row('enviado').first().waitFor({ timeout: 8_000 });
+      await visitor.row('enviado').first().waitFor({ timeout: 4_000 });
     });
     await visitor.row('enviado').first().click();
     await dialog.getByText('enviando').first().waitFor();
@@ -137,7 +137,7 @@ describe('points', () => {
     await bench.track(event, externalId);
     await eventually(async () => {
       await visitor.open(`loyalty?contact_id=${id}`);
-      await page.getByRole('cell', { name: '+7', exact: true }).waitFor({ timeout: 8_000 });
+      await page.getByRole('cell', { name: '+7', exact: true }).waitFor({ timeout: 3_000 });
     });
     await page.getByRole('cell', { name: 'ganados' }).click();
     await dialog.getByRole('link', { name: 'versión 1 de la regla' }).click();

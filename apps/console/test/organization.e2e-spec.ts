@@ -169,13 +169,8 @@ describe('the pages of the organization', () => {
         '/sessions',
       ].map((part) => `organization${part}`),
     [
-      {
-        locale: 'es-CL',
-        sights: [
-          { scheme: 'light', width: 360 },
-          { scheme: 'dark', width: 360 },
-        ],
-      },
+      { scheme: 'light', width: 360, locale: 'es-CL' },
+      { scheme: 'dark', width: 360, locale: 'es-CL' },
     ],
   );
 

@@ -32,7 +32,7 @@ async function aDomain(domain = aName()): Promise<SenderDomain> {
 async function verifyUntil({ dialog }: Visitor, text: string): Promise<void> {
   await eventually(async () => {
     await dialog.getByRole('button', { name: 'Verificar ahora' }).click();
-    await dialog.getByText(text).first().waitFor({ timeout: 8_000 });
+    await dialog.getByText(text).first().waitFor({ timeout: 4_000 });
   });
 }
 

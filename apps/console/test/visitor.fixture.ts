@@ -1,6 +1,6 @@
 import { axeFindings, type Page } from '@customer-platform/testing';
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 20_000;
 
 /** The markup that customers and staff write is text, or it sets what {@link Visitor.expectUnbroken} looks for. */
 export const MARKUP = '<img src=x onerror="window.hacked=1">';
@@ -8,14 +8,6 @@ export const MARKUP = '<img src=x onerror="window.hacked=1">';
 /** What the browser says of a mail that would run something in its preview, load, send or open it. */
 export const PREVIEW_REFUSES =
   /^(Blocked (script execution|form submission|opening) |Unsafe attempt to initiate navigation |.* violates the following Content Security Policy directive)/;
-
-/** How a page is looked at. */
-export interface Sight {
-  /** The theme that the browser asks for. */
-  readonly scheme: 'light' | 'dark';
-  /** Of the window, in pixels. */
-  readonly width: number;
-}
 
 /** Somebody who can sign in. */
 export interface Staff {
@@ -79,12 +71,6 @@ export class Visitor {
   async goTo(path: string): Promise<void> {
     const slug = /\/console\/o\/([a-z0-9-]+)/.exec(this.page.url())?.[1] ?? '';
     await this.page.goto(`${this.origin}/console/o/${slug}/${path}`);
-  }
-
-  /** Turns the page that is open to another theme and width, at once. */
-  async see({ scheme, width }: Sight): Promise<void> {
-    await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
-    await this.page.setViewportSize({ width, height: 900 });
   }
 
   /** Of the page that is open, by its heading. */

@@ -77,14 +77,20 @@ export function anIdentify(overrides: Record<string, unknown> = {}): Record<stri
   };
 }
 
+/** How long a spec's `beforeAll` may take when it waits for {@link processing}. */
+export const START_MS = 120_000;
+
 /** Resolves when the worker processes: joining its group takes seconds, which are no part of any test. */
 export async function processing(core: TestCore): Promise<void> {
   const { id, caller } = core.anOrganization();
   await accepted(caller, aTrack());
-  await eventually(async () => {
-    const rows = await core.database.query('SELECT 1 FROM events WHERE organization_id = $1', [id]);
-    if (rows.length === 0) throw new Error('the first event is not stored yet');
-  });
+  await eventually(
+    async () => {
+      const rows = await core.database.query('SELECT 1 FROM events WHERE organization_id = $1', [id]);
+      if (rows.length === 0) throw new Error('the first event is not stored yet');
+    },
+    { within: START_MS - 30_000 },
+  );
 }
 
 /**
@@ -101,5 +107,5 @@ export async function accepted(
     if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     return answer.body;
   };
-  return eventually(send, { every: 1_000 + Math.random() * 1_000 });
+  return eventually(send, { within: 60_000, every: 1_000 + Math.random() * 1_000 });
 }

@@ -5,6 +5,7 @@ import { eventually, expectStatus } from '@customer-platform/testing';
 import { aContact, at, ContactWorld } from './contacts/contact.fixture.js';
 import { merge } from './contacts/merge/merge.fixture.js';
 import { NationalIdVault } from './contacts/national-id/national-id.vault.js';
+import { START_MS } from './core.fixture.js';
 import { sealedColumns } from './sealed-columns.js';
 
 /** A sealed text, wherever it stands: of a key without an id, or with one. */
@@ -13,7 +14,7 @@ const SEALED = '(v1|v2[.][A-Za-z0-9_-]+)[.][A-Za-z0-9_-]{16}[.][A-Za-z0-9_-]{22}
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** Every column of the database that holds a sealed text somewhere, and by which keys. */

@@ -10,7 +10,7 @@ import {
   type TestDatabase,
 } from '@customer-platform/testing';
 import { coreApp } from './core.app.js';
-import { aTrack } from './core.fixture.js';
+import { aTrack, START_MS } from './core.fixture.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { ownBroker, type OwnBroker } from './own-broker.fixture.js';
 
@@ -32,15 +32,15 @@ describe('who still answers', () => {
     await eventually(async () => expect(await ready()).toBe(200));
     // Under one key: what was answered 503 because its acknowledgement came late is stored, and a repeat is none.
     const first = aTrack();
-    await eventually(async () => expect(await track(first)).toBe(202));
+    await eventually(async () => expect(await track(first)).toBe(202), { within: 60_000 });
     expect(await read()).toBe(200);
-  });
+  }, START_MS);
   afterAll(async () => {
     await app.close();
     await database.drop();
     await wire.cut();
     await broker.remove();
-  });
+  }, 60_000);
 
   const ready = async (): Promise<number> => (await fetch(`${app.url}/health/ready`)).status;
   const track = async (body = aTrack()): Promise<number> =>
@@ -73,12 +73,15 @@ describe('who still answers', () => {
       await wire.open();
     }
     await eventually(async () => expect(await read()).toBe(200));
-    await eventually(async () => {
-      const { body } = await caller.get<{ totals: { events: Record<string, number> } }>('/v1/core/usage');
-      expect(body.totals.events).toMatchObject({ stored: 2, dead_lettered: 0, pending: 0 });
-    });
+    await eventually(
+      async () => {
+        const { body } = await caller.get<{ totals: { events: Record<string, number> } }>('/v1/core/usage');
+        expect(body.totals.events).toMatchObject({ stored: 2, dead_lettered: 0, pending: 0 });
+      },
+      { within: 60_000 },
+    );
     expect(await up('database')).toBe(1);
-  });
+  }, 120_000);
 
   it('with Kafka stopped: all that reads; ingestion answers 503, and all of it is ready', async () => {
     await broker.kill();
@@ -87,13 +90,13 @@ describe('who still answers', () => {
       expect(refused).toMatchObject({ status: 503, body: { code: 'queue_unavailable' } });
       expect(refused.headers.get('retry-after')).toBe('1');
       expect([await read(), await ready(), await up('database')]).toEqual([200, 200, 1]);
-      await eventually(async () => expect(await up('kafka')).toBe(0));
+      await eventually(async () => expect(await up('kafka')).toBe(0), { within: 60_000 });
     } finally {
       await broker.start();
     }
-    await eventually(async () => expect(await track()).toBe(202));
-    await eventually(async () => expect(await up('kafka')).toBe(1));
-  });
+    await eventually(async () => expect(await track()).toBe(202), { within: 60_000 });
+    await eventually(async () => expect(await up('kafka')).toBe(1), { within: 60_000 });
+  }, 180_000);
 
   it('with one partition stuck: everybody; a metric names that partition alone', async () => {
     const held = Promise.withResolvers<void>();
@@ -112,32 +115,40 @@ describe('who still answers', () => {
       },
     });
     const producer = app.app.get(RecordProducer);
-    await eventually(async () => {
-      for (let key = 0; key < 24; key += 1) {
-        const value = newId();
-        unread.add(value);
-        await producer.send(STUCK_TOPIC, { key: String(key), value }).catch((error: unknown) => {
-          unread.delete(value);
-          throw error;
-        });
-      }
-      expect([...keys.keys()].sort()).toEqual([0, 1, 2]);
-    });
+    await eventually(
+      async () => {
+        for (let key = 0; key < 24; key += 1) {
+          const value = newId();
+          unread.add(value);
+          await producer.send(STUCK_TOPIC, { key: String(key), value }).catch((error: unknown) => {
+            unread.delete(value);
+            throw error;
+          });
+        }
+        expect([...keys.keys()].sort()).toEqual([0, 1, 2]);
+      },
+      { within: 60_000 },
+    );
     // The lag is a sample, and may be of before the last of them; whoever is held must be the only one with work.
-    await eventually(() => expect(unread.size).toBe(0));
+    await eventually(() => expect(unread.size).toBe(0), { within: 60_000 });
     const lag = (partition: number): Promise<number | undefined> =>
       metric('event_consumer_lag', { topic: STUCK_TOPIC, partition: String(partition) });
-    await eventually(async () => expect([await lag(0), await lag(1), await lag(2)]).toEqual([0, 0, 0]));
+    await eventually(async () => expect([await lag(0), await lag(1), await lag(2)]).toEqual([0, 0, 0]), {
+      within: 60_000,
+    });
     holding = true;
     await producer.send(STUCK_TOPIC, { key: keys.get(0) ?? '', value: 'x' });
     const stuck = (partition: number): Promise<number | undefined> =>
       metric('event_consumer_stuck_seconds', { topic: STUCK_TOPIC, partition: String(partition) });
-    await eventually(async () => {
-      expect(await stuck(0)).toBeGreaterThan(0);
-      expect([await stuck(1), await stuck(2)]).toEqual([0, 0]);
-    });
+    await eventually(
+      async () => {
+        expect(await stuck(0)).toBeGreaterThan(0);
+        expect([await stuck(1), await stuck(2)]).toEqual([0, 0]);
+      },
+      { within: 60_000 },
+    );
     expect([await ready(), await track(), await read()]).toEqual([200, 202, 200]);
     held.resolve();
-    await eventually(async () => expect(await stuck(0)).toBe(0));
-  });
+    await eventually(async () => expect(await stuck(0)).toBe(0), { within: 60_000 });
+  }, 240_000);
 });

@@ -35,7 +35,7 @@ describe('a process that is killed while it imports', () => {
     folder = await aFolder();
     const env = { IMPORT_DIRECTORY: folder.path };
     core = await startTestProcess({ module: 'core', registry, database, env });
-  });
+  }, 240_000);
   afterAll(async () => {
     await core.stop();
     await registry.close();
@@ -57,11 +57,14 @@ describe('a process that is killed while it imports', () => {
         .then(([row]) => Number(row?.position));
     for (let kill = 1; kill <= KILLS; kill += 1) {
       const before = await done();
-      await eventually(async () => expect(await done()).toBeGreaterThan(before), { every: 1 });
+      await eventually(async () => expect(await done()).toBeGreaterThan(before), {
+        within: 60_000,
+        every: 1,
+      });
       await core.crash();
       await core.restart();
     }
-    const { rows: counts, state } = await ended(caller, opened.body);
+    const { rows: counts, state } = await ended(caller, opened.body, 120_000);
     const bad = rows.filter((row) => row.endsWith('nothing')).length;
     const again = ROWS / 1_000;
     const created = ROWS - bad - again;
@@ -83,5 +86,5 @@ describe('a process that is killed while it imports', () => {
       cursor = `&cursor=${body.errors.page.next_cursor}`;
     }
     expect(lines).toEqual(rows.flatMap((row, at) => (row.endsWith('nothing') ? [at + 2] : [])));
-  });
+  }, 300_000);
 });

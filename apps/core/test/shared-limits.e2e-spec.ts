@@ -47,7 +47,7 @@ describe('three processes of core with one PostgreSQL', () => {
     const start = (): Promise<TestProcess> => startTestProcess({ module: 'core', registry, database, env });
     const first = await start();
     processes = [first, ...(await Promise.all([start(), start()]))];
-  });
+  }, 240_000);
   afterAll(async () => {
     await Promise.all(processes.map((process) => process.stop()));
     await proxy.cut();
@@ -104,7 +104,7 @@ describe('three processes of core with one PostgreSQL', () => {
 
   it('give an organization its burst and its limit, all together', async () => {
     await expectLimit(() => send(processes, aLimitedKey(), 10), 0.1, 2);
-  });
+  }, 120_000);
 
   it('go on with their shares while PostgreSQL is away, and hold the limit when it is back', async () => {
     const key = aLimitedKey();
@@ -114,16 +114,19 @@ describe('three processes of core with one PostgreSQL', () => {
     const shown = await Promise.all(processes.map(({ url }) => metricOf(url)));
     expect(Math.min(...shown)).toBeGreaterThan(0);
     await proxy.open();
-    await eventually(async () => {
-      const away = await Promise.all(processes.map(({ url }) => metricOf(url)));
-      if (Math.max(...away) > 0) throw new Error('not shared yet');
-    });
+    await eventually(
+      async () => {
+        const away = await Promise.all(processes.map(({ url }) => metricOf(url)));
+        if (Math.max(...away) > 0) throw new Error('not shared yet');
+      },
+      { within: 60_000 },
+    );
     await expectLimit(async () => {
       // What was saved meanwhile goes first.
       await send(processes, key, 3);
       return send(processes, key, 8);
     }, 0.1);
-  });
+  }, 300_000);
 
   it('give all of it to those that are left when one is killed', async () => {
     const [killed, ...left] = processes;
@@ -136,7 +139,7 @@ describe('three processes of core with one PostgreSQL', () => {
       isKilled = true;
       return send(left, key, 8);
     }, 0.1);
-  });
+  }, 300_000);
 });
 
 /** For how long this process has not reached what it shares its limits in. */

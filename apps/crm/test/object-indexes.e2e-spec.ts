@@ -50,7 +50,7 @@ describe('processes that are killed while they build an index', () => {
     database = await testDatabase('crm', CRM_MIGRATIONS);
     serving = await startTestProcess({ module: 'crm', registry, database, env: { PROCESS_ROLE: 'api' } });
     building = await startTestProcess({ module: 'crm', registry, database });
-  });
+  }, 240_000);
   afterAll(async () => {
     await building.stop();
     await serving.stop();
@@ -89,13 +89,13 @@ describe('processes that are killed while they build an index', () => {
           expect(present.index_progress?.processed ?? Infinity).toBeGreaterThan(seen);
           return present;
         },
-        { every: 1 },
+        { within: 60_000, every: 1 },
       );
       await building.crash();
       seen = now.index_progress?.processed ?? seen;
       await building.restart();
     }
-    await eventually(async () => expect((await state()).index_state).toBe('ready'));
+    await eventually(async () => expect((await state()).index_state).toBe('ready'), { within: 120_000 });
     over = true;
     expect(await writing).toBeGreaterThan(0);
     const [differing] = await database.query<{ count: number }>(DIFFERENCE, [organizationId]);
@@ -104,7 +104,7 @@ describe('processes that are killed while they build an index', () => {
       `${THINGS}?values.year=97&limit=1`,
     );
     expect(page.body.data[0]?.values.year).toBe(97);
-  });
+  }, 300_000);
 });
 
 /** Creates, changes and deletes records, at their beginning and at their end, until it is over. */

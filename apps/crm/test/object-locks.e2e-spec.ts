@@ -22,7 +22,7 @@ beforeAll(async () => {
   const env = { CORE_INTERNAL_URL: url, MESSAGING_INTERNAL_URL: url };
   const { database, app } = crm;
   other = await startTestProcess({ module: 'crm', registry: app.registry, database, env });
-});
+}, 240_000);
 afterAll(async () => {
   await other.stop();
   await crm.close();
@@ -40,7 +40,7 @@ it('definitions, records, contacts and indexes that change at once never wait fo
   expect(await deadlocks()).toBe(0);
   expect(crowd.statuses.filter((status) => status >= 300 && !REFUSED.includes(status))).toEqual([]);
   expect(crowd.statuses.filter((status) => status === 200).length).toBeGreaterThan(4 * CHANGES);
-});
+}, 300_000);
 
 /** Of the database since it was made. A connection tells what it has counted at its end, at the latest. */
 async function deadlocks(): Promise<number> {

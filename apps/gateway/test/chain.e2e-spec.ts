@@ -1,5 +1,13 @@
 import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
-import { eventually, type Caller, PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import { jest } from '@jest/globals';
+import {
+  eventually,
+  type Caller,
+  END_WITHIN_MS,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
 import { EVENT, introduce, prepareChain } from './chain.fixture.js';
 
 interface Listed<T> {
@@ -10,6 +18,10 @@ interface Correlated {
   correlation_id: string;
 }
 
+const SETTLED = { within: 30_000 };
+
+jest.setTimeout(120_000);
+
 describe('one event, through all six services', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
@@ -18,8 +30,8 @@ describe('one event, through all six services', () => {
     platform = await PlatformUnderTest.start();
     tenant = await platform.tenant();
     await prepareChain(tenant);
-  });
-  afterAll(() => platform.stop());
+  }, START_WITHIN_MS);
+  afterAll(() => platform.stop(), END_WITHIN_MS);
 
   it('earns points and sends a mail, all under one correlation id, and stands in the timeline', async () => {
     const externalId = `customer-${randomUUID()}`;
@@ -43,7 +55,7 @@ describe('one event, through all six services', () => {
       );
       expect(body.data).toHaveLength(1);
       return body.data[0];
-    });
+    }, SETTLED);
     expect(event).toMatchObject({ id, correlation_id: id, event: EVENT, external_id: externalId });
     const contactId = event?.contact_id ?? '';
 
@@ -53,20 +65,20 @@ describe('one event, through all six services', () => {
       );
       expect(body.data).toHaveLength(1);
       return body.data[0];
-    });
+    }, SETTLED);
     expect(entry).toMatchObject({ correlation_id: id, kind: 'earn', points: 12 });
 
     const send = await eventually(async () => {
       const { body } = await tenant.admin.get<Listed<Correlated>>(`/v1/messaging/sends?correlation_id=${id}`);
       expect(body.data).toEqual([expect.objectContaining({ state: 'sent', correlation_id: id })]);
       return body.data[0];
-    });
+    }, SETTLED);
 
     const mail = await eventually(async () => {
       const mails = await platform.mailsTo(email);
       expect(mails).toHaveLength(1);
       return mails[0];
-    });
+    }, SETTLED);
     expect(mail).toMatchObject({ subject: 'Receipt F-1001', correlation_id: id });
     expect(await platform.mailSource(mail?.id ?? '')).toContain(`X-Correlation-ID: ${id}`);
 
@@ -78,7 +90,7 @@ describe('one event, through all six services', () => {
       const caused = body.data.filter((item) => item.correlation_id === id);
       expect(caused).toHaveLength(3);
       return caused;
-    });
+    }, SETTLED);
     expect(entries.map((item) => item.id).sort()).toEqual([id, entry?.id, send?.id].sort());
   });
 
@@ -99,7 +111,7 @@ describe('one event, through all six services', () => {
     const ids = new Set(answers.map((answer) => answer.body.event_id));
     expect([ids.size, new Set(answers.map(({ status }) => status))]).toEqual([1, new Set([202])]);
     const [id] = ids;
-    await eventually(async () => expect(await platform.mailsTo(email)).toHaveLength(1));
+    await eventually(async () => expect(await platform.mailsTo(email)).toHaveLength(1), SETTLED);
     // The duplicates have been counted, so all twenty are processed: what they caused has been caused.
     await eventually(async () => {
       const { body: usage } = await tenant.admin.get<{ totals: { events: Record<string, number> } }>(
@@ -108,7 +120,7 @@ describe('one event, through all six services', () => {
       const { accepted, stored, duplicates, dead_lettered, pending } = usage.totals.events;
       expect(duplicates).toBeGreaterThanOrEqual(19);
       expect([pending, (stored ?? 0) + (duplicates ?? 0) + (dead_lettered ?? 0)]).toEqual([0, accepted]);
-    });
+    }, SETTLED);
     const count = async (path: string) =>
       (await tenant.admin.get<Listed<object>>(`${path}?correlation_id=${id ?? ''}`)).body.data.length;
     // Loyalty and messaging do not wait for one another.
@@ -118,7 +130,7 @@ describe('one event, through all six services', () => {
         await count('/v1/loyalty/transactions'),
         await count('/v1/messaging/sends'),
       ]).toEqual([1, 1, 1]);
-    });
+    }, SETTLED);
     expect(await platform.mailsTo(email)).toHaveLength(1);
   });
 
@@ -154,7 +166,7 @@ describe('one event, through all six services', () => {
       );
       expect(body.data).toHaveLength(1);
       return body.data[0]?.contact_id ?? '';
-    });
+    }, SETTLED);
     const say = async (status: string) => {
       const answer = await tenant.admin.post<Correlated>(`/v1/core/contacts/${contactId}/consents`, {
         ...{ purpose: 'marketing', channel: 'email', status },
@@ -181,7 +193,7 @@ describe('one event, through all six services', () => {
         const [{ state, reason } = { state: '', reason: null }] = found.body.data;
         expect(['sent', 'opted_out']).toContain(state);
         return [state, reason];
-      });
+      }, SETTLED);
     };
     const granted = await say('granted');
     expect(await market()).toEqual(['sent', null]);
@@ -258,7 +270,7 @@ describe('one event, through all six services', () => {
       const answer = await platform.as(key).post<{ access_token: string }>(path, byKey);
       expect(answer.status).toBe(200);
       return platform.as(answer.body.access_token);
-    });
+    }, SETTLED);
 
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     const organization = `/v1/identity/organizations/${tenant.id}`;
@@ -332,7 +344,7 @@ describe('one event, through all six services', () => {
         `/v1/core/events?correlation_id=${during}`,
       );
       expect(body.data).toHaveLength(1);
-    });
+    }, SETTLED);
   });
 
   it('has left no key in a log, a row or a message', async () => {

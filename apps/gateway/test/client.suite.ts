@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient, ProblemError } from '@customer-platform/client';
-import { eventually, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import { eventually, type PlatformUnderTest, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -17,7 +17,7 @@ describe('the client library on the platform', () => {
     platform = sharedPlatform();
     tenant = await platform.tenant();
     client = createClient({ baseUrl: platform.url, credentials: tenant.adminKey });
-  });
+  }, START_WITHIN_MS);
 
   const aContact = async (external_id: string) =>
     (await client.POST('/v1/core/contacts', { body: { external_id } })).data;

@@ -71,13 +71,16 @@ export async function obtainLink(platform: PlatformUnderTest, { admin }: Tenant)
     content: { subject: 'News', text: 'Hello.' },
   };
   await done(admin.post('/v1/messaging/sends', send, { 'Idempotency-Key': randomUUID() }));
-  return eventually(async () => {
-    const [mail] = await platform.mailsTo(address);
-    const { text } = await platform.mail(mail?.id ?? '');
-    const [, token] = /\/unsubscribe\?token=([\w.-]+)/.exec(text) ?? [];
-    expect(token).toBeDefined();
-    return token ?? '';
-  });
+  return eventually(
+    async () => {
+      const [mail] = await platform.mailsTo(address);
+      const { text } = await platform.mail(mail?.id ?? '');
+      const [, token] = /\/unsubscribe\?token=([\w.-]+)/.exec(text) ?? [];
+      expect(token).toBeDefined();
+      return token ?? '';
+    },
+    { within: 30_000 },
+  );
 }
 
 /** Gives `tenant` a provider. @returns where it reports */

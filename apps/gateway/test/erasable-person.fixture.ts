@@ -2,6 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { eventually, expectStatus, type Answer, type Tenant } from '@customer-platform/testing';
 import { EVENT } from './chain.fixture.js';
 
+const SETTLED = { within: 60_000 };
+
 /** The check digit of a Chilean RUT, modulo 11. */
 function checkDigit(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, at) => total + Number(digit) * (2 + (at % 6)), 0);
@@ -117,7 +119,7 @@ export class ErasablePerson {
       const { body } = await admin.get<{ data: { id: string }[] }>(path);
       if (!body.data[0]) throw new Error('the contact is not there yet');
       return body.data[0].id;
-    });
+    }, SETTLED);
     const properties = { amount: 12_990, currency: 'CLP', invoice_id: said.property, rut: said.rutHyphened };
     const event = {
       ...common,
@@ -157,7 +159,7 @@ export class ErasablePerson {
     };
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     for (const more of [{}, { not_before: inAnHour }])
-      await eventually(() => this.done('/v1/messaging/sends', { ...send, ...more }));
+      await eventually(() => this.done('/v1/messaging/sends', { ...send, ...more }), SETTLED);
     await this.done('/v1/messaging/suppressions', {
       channel: 'email',
       address: said.mergedEmail,
@@ -214,6 +216,6 @@ export class ErasablePerson {
     await eventually(async () => {
       const { body } = await this.tenant.admin.get<{ state: string }>(path);
       expect(body.state).toBe('completed');
-    });
+    }, SETTLED);
   }
 }

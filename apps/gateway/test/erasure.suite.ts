@@ -1,6 +1,7 @@
 import {
   eventually,
   expectStatus,
+  START_WITHIN_MS,
   type Module,
   type PlatformUnderTest,
   type Tenant,
@@ -17,6 +18,8 @@ interface Request {
   receipts: { module: string; state: string; signature: string | null }[];
 }
 
+const SETTLED = { within: 60_000 };
+
 describe('an erasure, carried out by all modules', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
@@ -29,7 +32,7 @@ describe('an erasure, carried out by all modules', () => {
     expectStatus(await tenant.admin.post('/v1/messaging/webhook-endpoints', hook), 201);
     const rule = { attribute: 'email', op: 'exists', value: true };
     expectStatus(await tenant.admin.post('/v1/core/segments', { name: 'With an address', rule }), 201);
-  });
+  }, START_WITHIN_MS);
 
   const countOf = async (module: Module, sql: string): Promise<string> =>
     (await platform.query<{ count: string }>(module, sql, [tenant.id]))[0]?.count ?? '';
@@ -43,7 +46,7 @@ describe('an erasure, carried out by all modules', () => {
     await introduce(tenant.ingestion, 'somebody-else', 'somebody-else@example.com');
     await person.leave();
     const points = 'SELECT coalesce(sum(points), 0) AS count FROM lines WHERE organization_id = $1';
-    await eventually(async () => expect(await countOf('loyalty', points)).toBe('12'));
+    await eventually(async () => expect(await countOf('loyalty', points)).toBe('12'), SETTLED);
     const before = await search(person);
     const seen = new Set([...before.found, ...before.residue].map((each) => each.split(':')[0]));
     const expected = Object.keys(person.sought);
@@ -67,13 +70,13 @@ describe('an erasure, carried out by all modules', () => {
         'messaging verified',
       ]);
       return body;
-    });
+    }, SETTLED);
     expect(request.state).toBe('completed');
     const after = await eventually(async () => {
       const now = await search(person);
       expect(now.found).toEqual([]);
       return now;
-    });
+    }, SETTLED);
     expect(after.looked.tables).toBe(before.looked.tables);
     const { databases, tables, rows, logs, files, topics, records } = after.looked;
     process.stdout.write(
@@ -102,5 +105,5 @@ describe('an erasure, carried out by all modules', () => {
         subject_request_id: request.id,
       });
     }
-  });
+  }, 240_000);
 });

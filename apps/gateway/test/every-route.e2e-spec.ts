@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { isPermission, PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import {
   eventually,
   type Answer,
   type Caller,
+  END_WITHIN_MS,
   PlatformUnderTest,
+  START_WITHIN_MS,
   type Tenant,
 } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
@@ -54,6 +57,8 @@ const ofMembers = routes.filter(({ authorization }) => authorization === 'member
 const items = ofMachines.filter(({ path }) => path.includes('{id}'));
 const collections = ofMachines.filter(({ method, path }) => method === 'GET' && !path.includes('{'));
 
+jest.setTimeout(60_000);
+
 let platform: PlatformUnderTest;
 let mine: Tenant;
 let other: Tenant;
@@ -76,8 +81,8 @@ beforeAll(async () => {
     linkToken: await obtainLink(platform, mine),
     reportPath: await obtainReportPath(other),
   };
-});
-afterAll(() => platform.stop());
+}, START_WITHIN_MS);
+afterAll(() => platform.stop(), END_WITHIN_MS);
 
 /** Leaves something of `mine` behind every route that shows or changes an item. */
 async function fill(): Promise<void> {

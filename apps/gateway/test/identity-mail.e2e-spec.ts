@@ -1,16 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { jest } from '@jest/globals';
 import { isPermission } from '@customer-platform/permissions';
-import { eventually, type Caller, PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import {
+  eventually,
+  type Caller,
+  END_WITHIN_MS,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+} from '@customer-platform/testing';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SETTLED = { within: 60_000 };
 /** Everything of an event and a mail that a template could reach for. */
 const GREEDY = '{{ event.link }} {{ data.link }} {{ link }} {% for pair in event %}{{ pair }}{% endfor %}';
 /** Every route that a permission of messaging's opens. */
 const ROUTES = documentedRoutes().filter(({ permission }) => permission?.startsWith('messaging.'));
 const PERMISSIONS = [...new Set(ROUTES.map(({ permission }) => permission ?? ''))].filter(isPermission);
+
+jest.setTimeout(300_000);
 
 /** A server of the attacker's: provider of mail and receiver of webhooks at once. It keeps all that comes. */
 class Listener {
@@ -48,11 +59,11 @@ describe('an organization that wants the token of an invitation or of a new pass
     url = await listener.start();
     platform = await PlatformUnderTest.start();
     tenant = await platform.tenant();
-  });
+  }, START_WITHIN_MS);
   afterAll(async () => {
     await platform.stop();
     await listener.stop();
-  });
+  }, END_WITHIN_MS);
 
   it('does not find it with any permission of messaging, on any route, before or after it was mailed', async () => {
     expect(PERMISSIONS.length).toBeGreaterThan(15);
@@ -66,17 +77,22 @@ describe('an organization that wants the token of an invitation or of a new pass
       const [found] = await sends();
       if (found?.state !== 'sent') throw new Error('The invitation has not been mailed yet');
       return found;
-    });
+    }, SETTLED);
     await everyRoute(callers, template, send.id);
     const second = await invited();
     const reset = await forgotten(await invited());
     await everyRoute(callers, template, (await sends()).at(-1)?.id ?? null);
-    await eventually(async () =>
-      expect((await sends()).map(({ state }) => state)).toEqual(Array(4).fill('sent')),
+    await eventually(
+      async () => expect((await sends()).map(({ state }) => state)).toEqual(Array(4).fill('sent')),
+      SETTLED,
     );
     // The webhooks that tell of it have come; what a send says is its address and state.
-    await eventually(() =>
-      expect(listener.heard.filter((text) => text.includes('messaging.send.sent')).length).toBeGreaterThan(1),
+    await eventually(
+      () =>
+        expect(listener.heard.filter((text) => text.includes('messaging.send.sent')).length).toBeGreaterThan(
+          1,
+        ),
+      SETTLED,
     );
     expect(send).toMatchObject({ address: first.email, subject: null, template_id: null, metadata: null });
     const tables = await Promise.all(
@@ -187,7 +203,7 @@ describe('an organization that wants the token of an invitation or of a new pass
       const [found] = await platform.mailsTo(email);
       if (!found) throw new Error('The platform has not mailed it yet');
       return found;
-    });
+    }, SETTLED);
     const { text } = await platform.mail(mail.id);
     const token = /#token=(\S+)/.exec(text)?.[1] ?? '';
     expect(token).toMatch(/^inv_/);
@@ -206,7 +222,7 @@ describe('an organization that wants the token of an invitation or of a new pass
       );
       if (!found) throw new Error('The platform has not mailed it yet');
       return found;
-    });
+    }, SETTLED);
     const { text } = await platform.mail(mail.id);
     const [link = '', token = ''] = /https?:\S+\/oauth\/password-reset\?token=(\S+)/.exec(text) ?? [];
     expect(token).toMatch(/^pwr_/);

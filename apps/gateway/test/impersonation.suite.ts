@@ -4,6 +4,7 @@ import {
   eventually,
   type Answer,
   type Caller,
+  START_WITHIN_MS,
   type PlatformUnderTest,
   type Tenant,
 } from '@customer-platform/testing';
@@ -20,6 +21,7 @@ interface Refusal {
   code: string;
 }
 
+const SETTLED = { within: 30_000 };
 const IMPERSONATIONS = '/v1/identity/impersonations';
 const REASON = 'Ticket 4711: a campaign cannot be found.';
 
@@ -68,7 +70,7 @@ describe('somebody who acts as another', () => {
     actor = await newSupporter(platform, tenant);
     const user = platform.as(await newUser(platform, tenant, 'owner'));
     [actorId, userId] = [await idOf(actor), await idOf(user)];
-  });
+  }, START_WITHIN_MS);
 
   async function started(): Promise<{ id: string; as: Caller }> {
     const body = { user_id: userId, reason: REASON };
@@ -91,7 +93,7 @@ describe('somebody who acts as another', () => {
       expect(byBoth.map(({ action }) => action).sort()).toEqual(Object.keys(WRITES).sort());
       for (const { actor: by } of byBoth)
         expect(by).toEqual({ type: 'user', id: userId, impersonator_id: actorId });
-    });
+    }, SETTLED);
   });
 
   it('is 403 on every route of identity that does more than read, and on no other', async () => {
@@ -115,7 +117,7 @@ describe('somebody who acts as another', () => {
 function answers(caller: Caller, path: string, status: number): Promise<void> {
   return eventually(async () => {
     expect([path, (await caller.get(path)).status]).toEqual([path, status]);
-  });
+  }, SETTLED);
 }
 
 function call(caller: Caller, { method, path, body = {} }: DocumentedRoute): Promise<Answer<Refusal>> {

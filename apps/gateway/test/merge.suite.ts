@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import { eventually, START_WITHIN_MS, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
 import { EVENT, prepareChain, sendPurchase } from './chain.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
@@ -13,6 +13,8 @@ interface Item {
   correlation_id: string | null;
 }
 
+const SETTLED = { within: 30_000 };
+
 describe('a merge, followed by all modules', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
@@ -21,14 +23,14 @@ describe('a merge, followed by all modules', () => {
     platform = sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
-  });
+  }, START_WITHIN_MS);
 
   const idOf = (externalId: string): Promise<string> =>
     eventually(async () => {
       const { body } = await tenant.admin.get<Listed>(`/v1/core/contacts?external_id=${externalId}`);
       expect(body.data).toHaveLength(1);
       return body.data[0]?.id ?? '';
-    });
+    }, SETTLED);
 
   async function timeline(contactId: string): Promise<Item[]> {
     const { status, body } = await tenant.admin.get<Listed<Item> & { unreachable: string[] }>(
@@ -62,7 +64,7 @@ describe('a merge, followed by all modules', () => {
       // An identify, a purchase, its points and its message.
       expect(found.map(({ source }) => source).sort()).toEqual(['core', 'core', 'loyalty', 'messaging']);
       return found;
-    });
+    }, SETTLED);
     return { id, externalId, items };
   }
 
@@ -80,7 +82,7 @@ describe('a merge, followed by all modules', () => {
       expect([await points(survivor.id), await notes(survivor.id), await sends(survivor.id)]).toEqual([
         24, 2, 2,
       ]);
-    });
+    }, SETTLED);
     const old = await tenant.admin.get(`/v1/crm/contacts/${merged.id}/timeline`);
     expect([old.status, old.headers.get('location')]).toEqual([
       307,
@@ -99,7 +101,7 @@ describe('a merge, followed by all modules', () => {
     await eventually(async () => {
       expect(await timeline(survivor.id)).toHaveLength(11);
       expect(await points(survivor.id)).toBe(29);
-    });
+    }, SETTLED);
 
     await merge({ undo_merge_id: mergeId });
     await eventually(async () => {
@@ -113,7 +115,7 @@ describe('a merge, followed by all modules', () => {
         3,
       ]);
       expect(await notes(merged.id)).toBe(1);
-    });
+    }, SETTLED);
     // Nothing was earned or sent a second time.
     const all = async (path: string) =>
       (await tenant.admin.get<Listed>(`${path}?limit=200`)).body.data.length;

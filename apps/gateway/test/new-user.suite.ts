@@ -11,6 +11,7 @@ interface Key {
   key: string;
 }
 
+const SETTLED = { within: 30_000 };
 const PASSWORD = 'un paraguas verde bajo la lluvia';
 
 describe('the walk of a new user, from the bootstrap to a revoked key', () => {
@@ -44,7 +45,7 @@ async function invited(platform: PlatformUnderTest, email: string): Promise<{ li
     const { status, body } = await owner.get<Listed<{ id: string; key: string | null }>>(path);
     expect(status).toBe(200);
     return body.data;
-  });
+  }, SETTLED);
   const administrator = roles.find(({ key }) => key === 'owner')?.id;
   const invitation = await owner.post('/v1/identity/invitations', {
     email,
@@ -56,7 +57,7 @@ async function invited(platform: PlatformUnderTest, email: string): Promise<{ li
     const [found, ...more] = await platform.mailsTo(email);
     expect([found === undefined, more]).toEqual([false, []]);
     return found;
-  });
+  }, SETTLED);
   expect(mail?.subject).toMatch(/^Te invitaron a /);
   const { text, html } = await platform.mail(mail?.id ?? '');
   const link = /http\S+#token=\S+/.exec(text)?.[0] ?? '';
@@ -74,7 +75,7 @@ async function accepted(platform: PlatformUnderTest, token: string): Promise<Cal
   await eventually(async () => {
     const sessions = await self.get<Listed<{ current: boolean }>>('/v1/identity/sessions');
     expect(sessions.body.data?.map(({ current }) => current)).toEqual([true]);
-  });
+  }, SETTLED);
   return self;
 }
 
@@ -126,7 +127,7 @@ function answers(platform: PlatformUnderTest, key: Key, status: number): Promise
     const answer = await track(platform, key);
     expect(answer.status).toBe(status);
     return answer.body.event_id;
-  });
+  }, SETTLED);
 }
 
 async function sent(platform: PlatformUnderTest, self: Caller, key: Key): Promise<void> {
@@ -134,7 +135,7 @@ async function sent(platform: PlatformUnderTest, self: Caller, key: Key): Promis
   await eventually(async () => {
     const { body } = await self.get<Listed<{ id: string }>>(`/v1/core/events?correlation_id=${id}`);
     expect(body.data?.map((event) => event.id)).toEqual([id]);
-  });
+  }, SETTLED);
   const elsewhere = await platform.as(key.key).get<{ code: string }>('/v1/core/events');
   expect([elsewhere.status, elsewhere.body.code]).toEqual([403, 'permission_denied']);
 }

@@ -1,6 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { jest } from '@jest/globals';
 import { runScript, WORKSPACE, PlatformUnderTest } from '@customer-platform/testing';
+
+jest.setTimeout(120_000);
 
 const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 type Module = (typeof MODULES)[number];
@@ -77,6 +80,7 @@ async function below(...words) {
   text = '';
   process.argv = [process.argv[0], program, ...words, '--help'];
   await import(\`\${program}?\${words.join('+')}\`);
+  if (process.exitCode !== 0) throw new Error(words.join(' ') + ' --help ended with ' + process.exitCode);
   const told = text;
   const [, listed] = told.split('\\nCommands:\\n');
   if (listed === undefined) return { [words.join(' ')]: told };

@@ -104,10 +104,15 @@ async function sendBy(
 
 async function tried(admin: Tenant['admin'], body: object): Promise<void> {
   const { send_id: id } = await done<{ send_id: string }>(admin.post('/v1/messaging/sends', body, again()));
-  await eventually(async () => {
-    const { body: found } = await admin.get<{ data: { attempts: number }[] }>(`/v1/messaging/sends?id=${id}`);
-    expect(found.data[0]?.attempts).toBeGreaterThan(0);
-  });
+  await eventually(
+    async () => {
+      const { body: found } = await admin.get<{ data: { attempts: number }[] }>(
+        `/v1/messaging/sends?id=${id}`,
+      );
+      expect(found.data[0]?.attempts).toBeGreaterThan(0);
+    },
+    { within: 30_000 },
+  );
 }
 
 /** Keys by which mail is signed, those before them, and that of the addresses to which it returns. */

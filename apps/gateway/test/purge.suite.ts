@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, type Answer, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import {
+  eventually,
+  type Answer,
+  START_WITHIN_MS,
+  type PlatformUnderTest,
+  type Tenant,
+} from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
 import { sharedPlatform } from './shared-platform.fixture.js';
 
@@ -11,13 +17,15 @@ interface Refusal {
   references: { module: string; resource: string; count: number }[];
 }
 
+const SETTLED = { within: 30_000 };
+
 /** A machine with much else to do says 503: the caller comes back, as callers do. */
 function unlessBusy(call: () => Promise<Answer<unknown>>): Promise<Answer<unknown>> {
   return eventually(async () => {
     const answer = await call();
     expect(answer.status).not.toBe(503);
     return answer;
-  });
+  }, SETTLED);
 }
 
 describe('a purge, across all modules', () => {
@@ -30,7 +38,7 @@ describe('a purge, across all modules', () => {
     platform = sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
-  });
+  }, START_WITHIN_MS);
 
   async function aDeletedContact(): Promise<string> {
     const { body } = await tenant.admin.post<{ id: string }>(contacts, { external_id: randomUUID() });
@@ -44,12 +52,12 @@ describe('a purge, across all modules', () => {
       const found = await tenant.admin.get<Listed>(`${contacts}?external_id=${externalId}`);
       expect(found.body.data).toHaveLength(1);
       return found.body.data[0]?.id ?? '';
-    });
+    }, SETTLED);
     expect((await tenant.admin.post('/v1/crm/notes', { contact_id: id, body: 'Called.' })).status).toBe(201);
     for (const path of ['/v1/loyalty/transactions', '/v1/messaging/sends']) {
       await eventually(async () => {
         expect((await tenant.admin.get<Listed>(`${path}?contact_id=${id}`)).body.data).toHaveLength(1);
-      });
+      }, SETTLED);
     }
     expect((await tenant.admin.delete(`${contacts}/${id}`)).status).toBe(204);
     const { status, body } = await purge(id);
@@ -70,7 +78,7 @@ describe('a purge, across all modules', () => {
     expect([refused.status, refused.body.code]).toEqual([503, 'dependency_unavailable']);
     expect((await tenant.admin.get(`${contacts}/${id}`)).status).toBe(200);
     await platform.restart('loyalty');
-    await eventually(async () => expect((await purge(id)).status).toBe(204));
+    await eventually(async () => expect((await purge(id)).status).toBe(204), SETTLED);
     expect((await tenant.admin.get(`${contacts}/${id}`)).status).toBe(404);
     // The others forget it too: what is written about it now points to nobody.
     await eventually(async () => {
@@ -79,7 +87,7 @@ describe('a purge, across all modules', () => {
         body: 'Late.',
       });
       expect([note.status, note.body.code]).toEqual([422, 'reference_not_found']);
-    });
+    }, SETTLED);
   });
 
   it('against notes and messages on their way: whatever was written points to a contact that is there', async () => {
@@ -139,7 +147,7 @@ describe('a purge, across all modules', () => {
       };
       await eventually(async () => {
         expect(await givenIn('crm', 'activity_types')).toBeGreaterThan(0);
-      });
+      }, SETTLED);
       expect(await givenIn('messaging', 'event_routing')).toBe(0);
       expect((await root().delete(`${organizations}/${id}`)).status).toBe(204);
       expect((await purgeOf(id)).status).toBe(204);

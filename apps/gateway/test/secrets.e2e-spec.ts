@@ -1,11 +1,14 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { EventBusModule, TopicReader, Topics } from '@customer-platform/event-bus';
 import {
   eventually,
   requiredVariable,
+  END_WITHIN_MS,
   MODULES,
   PlatformUnderTest,
+  START_WITHIN_MS,
   totpCode,
   type Tenant,
 } from '@customer-platform/testing';
@@ -15,6 +18,8 @@ import { holdsPrivateKey, setUpProviders, signMail } from './provider-secrets.fi
 
 /** Where a secret may have been left, and all the text there. */
 type Places = Map<string, string>;
+
+jest.setTimeout(180_000);
 
 let platform: PlatformUnderTest;
 let tenant: Tenant;
@@ -31,8 +36,8 @@ beforeAll(async () => {
   await makeSecrets();
   await leaveMarker();
   places = await everywhere();
-});
-afterAll(() => platform.stop());
+}, START_WITHIN_MS);
+afterAll(() => platform.stop(), END_WITHIN_MS);
 
 const SIGNING_DOMAIN = `${randomUUID()}.shop.example`;
 const WAITING = 'SELECT count(*)::int AS waiting FROM outbox';
@@ -147,14 +152,17 @@ async function setUpMessaging(): Promise<void> {
 async function leaveMarker(): Promise<void> {
   await done(tenant.admin.post('/v1/core/contacts', { external_id: marker, first_name: marker }));
   const { externalId } = await sendPurchase(tenant.ingestion);
-  await eventually(async () => {
-    const counted = await Promise.all(
-      MODULES.map((module) => platform.query<{ waiting: number }>(module, WAITING)),
-    );
-    const queued = counted.flat().reduce((sum, { waiting }) => sum + waiting, 0);
-    const found = await tenant.admin.get<{ data: object[] }>(`/v1/core/events?external_id=${externalId}`);
-    expect([queued, found.body.data?.length]).toEqual([0, 2]);
-  });
+  await eventually(
+    async () => {
+      const counted = await Promise.all(
+        MODULES.map((module) => platform.query<{ waiting: number }>(module, WAITING)),
+      );
+      const queued = counted.flat().reduce((sum, { waiting }) => sum + waiting, 0);
+      const found = await tenant.admin.get<{ data: object[] }>(`/v1/core/events?external_id=${externalId}`);
+      expect([queued, found.body.data?.length]).toEqual([0, 2]);
+    },
+    { within: 60_000 },
+  );
 }
 
 async function everywhere(): Promise<Places> {

@@ -11,6 +11,7 @@ import {
   eventually,
   type Page,
   type PlatformUnderTest,
+  START_WITHIN_MS,
   startChromium,
   type Tenant,
 } from '@customer-platform/testing';
@@ -19,6 +20,8 @@ import { sharedPlatform } from './shared-platform.fixture.js';
 
 const DIST = join(import.meta.dirname, '../../../libs/track/dist');
 type Context = Awaited<ReturnType<Browser['newContext']>>;
+
+const WITHIN = { within: 60_000 };
 
 interface EventPage {
   data: { type: string; event: string | null }[];
@@ -60,7 +63,7 @@ describe('senders, on the platform', () => {
   beforeAll(async () => {
     platform = sharedPlatform();
     tenant = await platform.tenant();
-  });
+  }, START_WITHIN_MS);
 
   describe('in a page of another origin', () => {
     let browser: Browser;
@@ -92,7 +95,10 @@ describe('senders, on the platform', () => {
       void window.tracker.identify('closing', { first_name: 'Ana' });
       void window.tracker.track('left')`);
       await page.close({ runBeforeUnload: true });
-      await eventually(async () => expect(await storedOf('closing')).toEqual(['identify', 'left', 'viewed']));
+      await eventually(
+        async () => expect(await storedOf('closing')).toEqual(['identify', 'left', 'viewed']),
+        WITHIN,
+      );
       const { body } = await tenant.admin.get<{ data: object[] }>('/v1/core/contacts?external_id=closing');
       expect(body.data).toMatchObject([{ first_name: 'Ana' }]);
       await context.close();
@@ -108,7 +114,7 @@ describe('senders, on the platform', () => {
       await page.close({ runBeforeUnload: true });
       await platform.restart('core');
       await aPage(context, 'next');
-      await eventually(async () => expect(await storedOf('outage')).toEqual(['a', 'b']));
+      await eventually(async () => expect(await storedOf('outage')).toEqual(['a', 'b']), WITHIN);
       await context.close();
     });
   });
@@ -154,7 +160,7 @@ for (let i = 0; i < 5_000; i += 1) {
         const stored = await storedOf('killed');
         expect(confirmed.filter((name) => !stored.includes(name))).toEqual([]);
         expect(new Set(stored).size).toBe(stored.length);
-      });
+      }, WITHIN);
       await rm(folder, { recursive: true });
     });
 

@@ -152,12 +152,15 @@ export async function shown(api: Caller, id: string): Promise<ShownSend> {
 
 /** Waits until the send is in one of the states. */
 export async function settled(api: Caller, id: string, ...states: string[]): Promise<ShownSend> {
-  return eventually(async () => {
-    const found = await shown(api, id);
-    if (!states.includes(found.state))
-      throw new Error(`the send is ${found.state} (${found.reason}), not ${states.join(' or ')}`);
-    return found;
-  });
+  return eventually(
+    async () => {
+      const found = await shown(api, id);
+      if (!states.includes(found.state))
+        throw new Error(`the send is ${found.state} (${found.reason}), not ${states.join(' or ')}`);
+      return found;
+    },
+    { within: 20_000 },
+  );
 }
 
 /** The states the send went through, oldest first. */
@@ -241,11 +244,14 @@ export async function sendsOf(api: Caller, correlationId: string): Promise<Shown
 
 /** Waits until an event has led to one send. */
 export async function oneSendOf(api: Caller, correlationId: string): Promise<ShownSend> {
-  return eventually(async () => {
-    const [found, ...more] = await sendsOf(api, correlationId);
-    if (!found || more.length > 0) throw new Error(`${String(more.length + (found ? 1 : 0))} sends`);
-    return found;
-  });
+  return eventually(
+    async () => {
+      const [found, ...more] = await sendsOf(api, correlationId);
+      if (!found || more.length > 0) throw new Error(`${String(more.length + (found ? 1 : 0))} sends`);
+      return found;
+    },
+    { within: 20_000 },
+  );
 }
 
 /** What core answers of the devices of contacts, each of which has one or none. */

@@ -72,7 +72,7 @@ const aPush = (): object => ({
 /** The one event that tells of the state, as a consumer on the topic sees it. */
 async function told(state: string, organizationId: string, id: string): Promise<DomainEvent<SendType>> {
   const type = `messaging.send.${state}.v1` as SendType;
-  await world.probe.expectEvents(type, organizationId, 1);
+  await world.probe.expectEvents(type, organizationId, 1, { within: 20_000 });
   const events = world.probe.events(type, organizationId).filter(({ data }) => data.send_id === id);
   expect(events).toHaveLength(1);
   const [event] = events as [DomainEvent<SendType>];

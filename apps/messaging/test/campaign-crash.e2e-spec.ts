@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import {
   anOrganization,
   eventually,
@@ -27,6 +28,8 @@ const PAGE = 40;
 const GATHERED = 120;
 const LEFT = 150;
 const LEFT_BEFORE_PAUSE = 300;
+
+jest.setTimeout(420_000);
 
 interface Process extends RunningMessaging {
   readonly process: TestProcess;
@@ -87,10 +90,10 @@ describe('kill -9 of messaging in the middle of a campaign', () => {
     runId = await shop.run(campaign);
     await shop.until(campaign, ({ last_run: run }) => (run?.counts.audience ?? 0) >= GATHERED);
     await killed();
-    await eventually(() => expect(begun().length).toBeGreaterThanOrEqual(LEFT));
+    await eventually(() => expect(begun().length).toBeGreaterThanOrEqual(LEFT), { within: 90_000 });
     await killed();
     looks.push(await shop.shown(campaign));
-    await eventually(() => expect(begun().length).toBeGreaterThan(LEFT_BEFORE_PAUSE));
+    await eventually(() => expect(begun().length).toBeGreaterThan(LEFT_BEFORE_PAUSE), { within: 90_000 });
     expectStatus(await shop.patch(campaign, { paused: true }), 200);
     const answered = performance.now();
     await killed();
@@ -104,7 +107,7 @@ describe('kill -9 of messaging in the middle of a campaign', () => {
         expect(shown.state).toBe('completed');
         return shown;
       },
-      { every: 250 },
+      { within: 120_000, every: 250 },
     );
   });
   afterAll(() => world.close());

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { eventually } from '@customer-platform/testing';
 import { aSend, history, settled, type ShownSend } from '../src/messaging.fixture.js';
 import { aReport, type ReportBody } from '../src/webhooks/signed-calls.fixture.js';
@@ -10,6 +11,9 @@ const PUSHES = 120;
 const LEFT_BEFORE = { mails: 300, pushes: 20 };
 const IN_HAND = { mails: 8, pushes: 8 };
 /** A claim that nobody works on any more is free again after 30 s. */
+const SETTLED = { within: 90_000 };
+
+jest.setTimeout(240_000);
 
 interface Row extends Pick<ShownSend, 'id' | 'state' | 'reason' | 'address' | 'provider_message_id'> {
   channel: string;
@@ -45,14 +49,14 @@ describe('kill -9 of messaging in the middle of a thousand sends', () => {
     await eventually(() => {
       expect(world.mail.mails.length).toBeGreaterThanOrEqual(LEFT_BEFORE.mails);
       expect(world.provider.requests).toHaveLength(LEFT_BEFORE.pushes);
-    });
+    }, SETTLED);
     world.keepAnswersBack();
     const before = { mails: world.mail.mails.length, pushes: world.provider.requests.length };
     const pushes = push(tokens.slice(LEFT_BEFORE.pushes));
     await eventually(() => {
       expect(world.mail.mails.length).toBeGreaterThanOrEqual(before.mails + IN_HAND.mails);
       expect(world.provider.requests.length).toBeGreaterThanOrEqual(before.pushes + IN_HAND.pushes);
-    });
+    }, SETTLED);
 
     await world.process.crash();
     inHand.mails = world.mail.mails.slice(before.mails).map(({ to }) => to);
@@ -70,7 +74,7 @@ describe('kill -9 of messaging in the middle of a thousand sends', () => {
         'SELECT count(*)::int AS count FROM sends WHERE due_at IS NOT NULL',
       );
       expect(open).toEqual({ count: 0 });
-    });
+    }, SETTLED);
 
     const found = await world.database.query<Row>(
       'SELECT id, channel, state, reason, address, provider_message_id FROM sends',

@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import { newId } from '@customer-platform/database';
 import {
   anOrganization,
@@ -11,6 +12,8 @@ import {
 import { MailSink } from '../src/mail-sink.fixture.js';
 import { ALL_PERMISSIONS, aContact, template } from '../src/messaging.fixture.js';
 import { migrations } from '../src/migrations/index.js';
+
+jest.setTimeout(120_000);
 
 describe('an event that messaging could not process', () => {
   const mail = new MailSink();
@@ -79,7 +82,7 @@ describe('an event that messaging could not process', () => {
     await park();
     expect(await command('list')).toMatch(/TypeError: a mistake that has been put right\n1 dead letters\n$/);
     expect(await command('redeliver', '--all')).toContain('1 delivered, 0 left');
-    await eventually(() => expect(mail.to(contact.email)).toHaveLength(1));
+    await eventually(() => expect(mail.to(contact.email)).toHaveLength(1), { within: 20_000 });
 
     // As if the command had died between the effect and its end.
     await park();

@@ -15,6 +15,8 @@ import { settled, type ShownSend } from '../src/messaging.fixture.js';
 import { MessagingModule } from '../src/messaging.module.js';
 import { migrations } from '../src/migrations/index.js';
 
+const SETTLED = { within: 30_000 };
+
 it('identity’s mail is held without a server of the platform’s, which the log says, and leaves once there is one', async () => {
   const database = await testDatabase('messaging', migrations);
   const registry = await TestRegistry.start();
@@ -51,7 +53,7 @@ it('identity’s mail is held without a server of the platform’s, which the lo
     const { data } = (await api.get<{ data: ShownSend[] }>('/v1/messaging/sends')).body;
     expect(data.map(({ state, reason }) => [state, reason])).toEqual([['held', 'channel_not_configured']]);
     return data[0];
-  });
+  }, SETTLED);
   expect(without.log()).toContain('PLATFORM_SMTP_URL is not set');
   await without.stop();
 

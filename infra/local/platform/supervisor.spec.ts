@@ -48,7 +48,7 @@ function ward(name: string, script: string, beforeReady: () => Promise<void> = a
 const IDLE = 'while :; do sleep 0.1; done';
 
 async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + 15_000;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error('It did not come true.');
     await new Promise((wait) => setTimeout(wait, 20));

@@ -93,7 +93,7 @@ describe('an access token', () => {
     const again = await tokens.verify(token);
     expect(again).toEqual(first);
     expect(again).not.toBe(first);
-  });
+  }, 60_000);
 
   it('of a client says which, and by which generation of its secret', async () => {
     const { tokens, signer } = await aVerifier();

@@ -87,7 +87,7 @@ describe('the retention of a table', () => {
       await ending.onModuleDestroy();
     });
     expect(await left(organizationId)).toBe(1);
-  });
+  }, 5_000);
 });
 
 /** How many statements wait for an advisory lock. */

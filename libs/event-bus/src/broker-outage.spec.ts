@@ -46,12 +46,12 @@ beforeAll(async () => {
       return Promise.resolve();
     },
   });
-});
+}, 60_000);
 afterAll(async () => {
   await app.close();
   await broker.remove();
   await database.drop();
-});
+}, 30_000);
 
 /** Sends until told to stop; returns what was acknowledged, and how many were refused. */
 function sender(prefix: string): { stop: () => Promise<{ acknowledged: string[]; refused: number }> } {
@@ -111,7 +111,7 @@ async function expectAllHandled(keys: readonly string[], count: number): Promise
   const expected = Array.from({ length: count }, (_, number) => String(number));
   await eventually(() => {
     for (const key of keys) expect(handled.get(key)).toEqual(expected);
-  });
+  }, 60_000);
 }
 
 describe('a broker that is away', () => {
@@ -136,13 +136,13 @@ describe('a broker that is away', () => {
 
     await eventually(() => {
       expect(handled.get(key)).toEqual(['waiting']);
-    });
+    }, 60_000);
     await eventually(() => producer.send('spec.records', { key: 'a', value: 'late' }));
     await eventually(() => {
       expect(consumed.has('late')).toBe(true);
       expect(new Set(away())).toEqual(new Set([0]));
     });
-  });
+  }, 120_000);
 
   it('killed -9 in the middle, twice: nothing acknowledged is lost, the order of every key holds', async () => {
     const keys = Array.from({ length: 10 }, () => randomUUID());
@@ -162,7 +162,7 @@ describe('a broker that is away', () => {
         expect(refusedSoFar).toBeGreaterThan(0);
       });
       await broker.start();
-      await eventually(() => producer.send('spec.records', { key: 'x', value: 'x' }));
+      await eventually(() => producer.send('spec.records', { key: 'x', value: 'x' }), 60_000);
       consumed.delete('x');
     }
     const written = await events.stop();
@@ -171,8 +171,8 @@ describe('a broker that is away', () => {
     await expectAllHandled(keys, written);
     await eventually(() => {
       expect(acknowledged.filter((value) => !consumed.has(value))).toEqual([]);
-    });
-  });
+    }, 60_000);
+  }, 240_000);
 
   it('frozen, with its sockets open: waiters are told, and it goes on when it thaws', async () => {
     const keys = [randomUUID()];
@@ -188,10 +188,10 @@ describe('a broker that is away', () => {
     for (const result of results) {
       expect(result).toMatchObject({ status: 'rejected', reason: { code: 'queue_unavailable' } });
     }
-    await eventually(() => producer.send('spec.records', { key: 'a', value: 'after the frost' }));
+    await eventually(() => producer.send('spec.records', { key: 'a', value: 'after the frost' }), 60_000);
     await eventually(() => {
       expect(consumed.has('after the frost')).toBe(true);
-    });
+    }, 60_000);
     await expectAllHandled(keys, await events.stop());
-  });
+  }, 180_000);
 });

@@ -164,8 +164,8 @@ export async function reading(topic = topicOfModule('core') as string): Promise<
 }
 
 /** Waits until the assertion holds. */
-export async function eventually(assertion: () => void | Promise<void>): Promise<void> {
-  for (const until = Date.now() + 120_000; ;) {
+export async function eventually(assertion: () => void | Promise<void>, within = 20_000): Promise<void> {
+  for (const until = Date.now() + within; ;) {
     try {
       await assertion();
       return;

@@ -19,6 +19,6 @@ export async function aTopicOn(topic: string, replicas: Record<number, number[]>
         },
       ],
     });
-  });
+  }, 60_000);
   await admin.disconnect();
 }

@@ -14,7 +14,14 @@ export { expectMigrationsReversible } from './expect-migrations-reversible.js';
 export { aContext, anOrganization } from './fixtures.js';
 export { HOSTILE_LITERALS, MALFORMED } from './hostile-urls.js';
 export { InternalPeer, type InternalAnswer } from './internal-peer.js';
-export { MODULES, PlatformUnderTest, type Module, type Tenant } from './platform-under-test.js';
+export {
+  END_WITHIN_MS,
+  MODULES,
+  PlatformUnderTest,
+  START_WITHIN_MS,
+  type Module,
+  type Tenant,
+} from './platform-under-test.js';
 export { runtimes, wordsFor, type Runtime } from './programs.js';
 export { rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceToken } from './peer-module.js';

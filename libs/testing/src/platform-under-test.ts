@@ -12,6 +12,11 @@ import { copyMigrated } from './migrated-copy.js';
 import { serviceKeys } from './service-keys.js';
 import { requiredVariable } from './required-variable.js';
 
+/** A build, five migrations and seven processes, on a machine that may have much else to do. */
+export const START_WITHIN_MS = 300_000;
+/** How long it may take to end it, in milliseconds. */
+export const END_WITHIN_MS = 60_000;
+
 /** The modules, each an app with a database of its own. */
 export const MODULES = ['identity', 'core', 'loyalty', 'messaging', 'crm'] as const;
 

@@ -60,7 +60,9 @@ export function anAuditWorld(core: TestCore): AuditWorld {
         organizationId,
         entries.map((entry) => JSON.stringify(entry)),
       );
-      await eventually(async () => expect((await list()).body.chain.head_seq).toBe(before + rows));
+      await eventually(async () => expect((await list()).body.chain.head_seq).toBe(before + rows), {
+        within: 30_000,
+      });
       return entries;
     },
   };

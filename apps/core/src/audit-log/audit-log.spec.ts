@@ -4,12 +4,13 @@ import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually } from '@customer-platform/testing';
 import { aConsentWorld, aGrant } from '../consents/consent.fixture.js';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import type { AuditEntryDto, AuditLogDto } from './audit-log.dto.js';
 import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
 
 const ZEROS = '0'.repeat(64);
 /** What a test need not wait for: joining the consumer group takes seconds. */
+const SETTLED = { within: 30_000 };
 
 let core: TestCore;
 let world: AuditWorld;
@@ -18,7 +19,7 @@ beforeAll(async () => {
   core = await startCore();
   // The consumer has joined its group once the first row is there.
   await anAuditWorld(core).fill(1);
-});
+}, START_MS);
 afterAll(() => core.close());
 beforeEach(() => {
   world = anAuditWorld(core);
@@ -77,7 +78,7 @@ describe('the audit log', () => {
     await publishAudit(core, world.organizationId, values);
     const last = anAuditEntry(world.organizationId);
     await publishAudit(core, world.organizationId, [JSON.stringify(last)]);
-    await eventually(async () => expect((await oldestFirst()).at(-1)?.id).toBe(last.id));
+    await eventually(async () => expect((await oldestFirst()).at(-1)?.id).toBe(last.id), SETTLED);
     const rows = await oldestFirst();
     expect(rows.map(({ id }) => id)).toEqual([...entries, last].map(({ id }) => id));
     expect(rows[1]).toMatchObject({ outcome: 'success', reason: 'Ñandú “quoted” 😀', module: 'crm' });
@@ -90,7 +91,7 @@ describe('the audit log', () => {
     const broken = anAuditEntry(world.organizationId, { reason: '\ud800' });
     const good = anAuditEntry(world.organizationId, { correlation_id: newId().toUpperCase() });
     await publishAudit(core, world.organizationId, ['{', JSON.stringify(broken), JSON.stringify(good)]);
-    await eventually(async () => expect(await oldestFirst()).toHaveLength(1));
+    await eventually(async () => expect(await oldestFirst()).toHaveLength(1), SETTLED);
     expectChain(await oldestFirst());
     const kept = await core.database.query<{ value: Buffer }>(
       `SELECT value FROM unreadable_records WHERE topic LIKE '%audit.entries'`,

@@ -2,7 +2,7 @@ import { Database, newId } from '@customer-platform/database';
 import { TopicReader } from '@customer-platform/event-bus';
 import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { exportJWK, generateKeyPair, type CryptoKey } from 'jose';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { GENESIS, hashOf } from './audit-chain.js';
 import { AuditCheckpoints } from './audit-checkpoints.js';
 import { AuditInspection, type InspectedChain } from './audit-inspection.js';
@@ -17,7 +17,7 @@ let world: AuditWorld;
 beforeAll(async () => {
   core = await startCore();
   await anAuditWorld(core).fill(1);
-});
+}, START_MS);
 afterAll(() => core.close());
 
 /** A log of twelve rows, signed at the eighth and at the last. */
@@ -27,7 +27,7 @@ beforeEach(async () => {
   await sign();
   await world.fill(4);
   await sign();
-});
+}, 60_000);
 
 /** Statements on this organization's rows as the superuser, whom no trigger holds back. */
 async function tamper(...statements: string[]): Promise<void> {
@@ -299,10 +299,13 @@ describe('a log that was tampered with', () => {
     );
     const entry = JSON.stringify(anAuditEntry(world.organizationId));
     await publishAudit(core, world.organizationId, [entry]);
-    await eventually(async () => {
-      const kept = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
-      expect(kept.map(({ value }) => value.toString())).toContain(entry);
-    });
+    await eventually(
+      async () => {
+        const kept = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
+        expect(kept.map(({ value }) => value.toString())).toContain(entry);
+      },
+      { within: 30_000 },
+    );
     for (let other = 0; other < 4; other += 1) await anAuditWorld(core).fill(1);
     expect((await world.list()).body.chain.head_seq).toBe(12);
   });

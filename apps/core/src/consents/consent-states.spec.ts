@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Database, newId } from '@customer-platform/database';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { CONSENT_CHANNELS, SAID, type ConsentEventRow, type ConsentStatus } from './consent.js';
 import { aConsentWorld, aGrant } from './consent.fixture.js';
 import { ConsentsRepository } from './consents.repository.js';
@@ -82,7 +82,7 @@ function rowOf(contactId: string, organizationId: string, said: Saying): Consent
 let core: TestCore;
 beforeAll(async () => {
   core = await startCore();
-});
+}, START_MS);
 afterAll(() => core.close());
 
 describe('what holds, against the rules in plain words', () => {
@@ -121,7 +121,7 @@ describe('what holds, against the rules in plain words', () => {
       ),
       { seed: 20_261_121, numRuns: 300 },
     );
-  });
+  }, 120_000);
 
   it('knows the channels of the catalog', async () => {
     const caller = core.app.as(core.anOrganization().id, ['core.catalogs.read']);

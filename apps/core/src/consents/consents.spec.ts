@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import type { EventData } from '@customer-platform/events';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aConsentWorld, aContactRow, aGrant, type ConsentWorld } from './consent.fixture.js';
 
 interface Item extends Record<string, unknown> {
@@ -35,7 +35,7 @@ beforeAll(async () => {
   core = await startCore();
   probe = kafkaProbe(core.app);
   probe.collect('core');
-});
+}, START_MS);
 afterAll(() => core.close());
 beforeEach(async () => {
   world = await aConsentWorld(core);

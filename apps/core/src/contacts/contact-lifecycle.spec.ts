@@ -1,12 +1,12 @@
 import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
-import { accepted, aTrack } from '../core.fixture.js';
+import { accepted, aTrack, START_MS } from '../core.fixture.js';
 import { at, CONTACTS, ContactWorld } from './contact.fixture.js';
 import type { ContactDto } from './contact.dto.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 describe('a soft-deleted contact', () => {

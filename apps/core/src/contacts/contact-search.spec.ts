@@ -1,6 +1,6 @@
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { Client } from 'pg';
-import { accepted, anIdentify } from '../core.fixture.js';
+import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import { candidates, FEW } from './contact-search.js';
 import { CONTACTS, ContactWorld } from './contact.fixture.js';
 import { type ContactDto, LAST_NAME_BEGINNING } from './contact.dto.js';
@@ -8,7 +8,7 @@ import { type ContactDto, LAST_NAME_BEGINNING } from './contact.dto.js';
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 async function found(caller: Caller, parameters: Record<string, string>): Promise<(string | null)[]> {
@@ -176,7 +176,7 @@ describe('of 100,000 contacts of an organization, under row level security', () 
       [large],
     );
     await query('ANALYZE contacts, contact_activity, contact_words');
-  });
+  }, 300_000);
 
   /** The plan as the service's own role gets it. */
   async function planOf(sql: string, values: unknown[]): Promise<string> {

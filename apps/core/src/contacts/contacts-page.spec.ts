@@ -1,5 +1,5 @@
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { accepted, anIdentify } from '../core.fixture.js';
+import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import { newId } from '@customer-platform/database';
 import { CONTACTS, ContactWorld } from './contact.fixture.js';
 import type { ContactDto } from './contact.dto.js';
@@ -8,7 +8,7 @@ import { OWNERS } from './contacts-page.js';
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 describe('GET /v1/core/contacts', () => {

@@ -4,7 +4,7 @@ import { startCoreWithPeers, type CoreWithPeers } from './contact.fixture.js';
 let world: CoreWithPeers;
 beforeAll(async () => {
   world = await startCoreWithPeers();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 describe('/v1/core/contacts', () => {

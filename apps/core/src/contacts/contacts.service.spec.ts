@@ -1,12 +1,12 @@
 import { eventually, expectProblem, expectStatus } from '@customer-platform/testing';
-import { accepted, aTrack, anIdentify } from '../core.fixture.js';
+import { accepted, aTrack, anIdentify, START_MS } from '../core.fixture.js';
 import { aContact, at, CONTACTS, ContactWorld } from './contact.fixture.js';
 import type { ContactDto } from './contact.dto.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 describe('POST /v1/core/contacts', () => {

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import { Caller, eventually, kafkaProbe, peerModule, serviceToken } from '@customer-platform/testing';
-import { accepted, anIdentify, startCore, type TestCore, processing } from '../core.fixture.js';
+import { accepted, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Found {
   id: string;
@@ -29,7 +29,7 @@ describe('contacts between modules', () => {
       );
       return row?.id ?? Promise.reject(new Error('not there yet'));
     });
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const as = (module: string) => peerModule(module, 'core', core.app.internalUrl);

@@ -10,7 +10,7 @@ const REPLAY = '/v1/core/dead-letters/replay';
 let core: TestCore;
 beforeAll(async () => {
   core = await startCore({ PROCESS_ROLE: 'api' });
-});
+}, 60_000);
 afterAll(() => core.close());
 
 interface Kept {

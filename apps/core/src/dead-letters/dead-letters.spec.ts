@@ -8,7 +8,7 @@ import {
   type Fault,
   type KafkaProbe,
 } from '@customer-platform/testing';
-import { accepted, aTrack, startCore, type TestCore, processing } from '../core.fixture.js';
+import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
 interface Letter extends Record<string, unknown> {
@@ -34,7 +34,7 @@ describe('dead letters', () => {
     probe = kafkaProbe(core.app);
     probe.collect('core');
     poison = await DatabaseFault.in(core.database, POISON);
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const letters = async (caller: Caller, query = '') =>
@@ -114,8 +114,10 @@ describe('dead letters', () => {
     try {
       const events = [{}, { event: 'racer' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
       expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
-      await eventually(async () =>
-        expect(await letters(caller)).toMatchObject([{ code: 'internal_error', state: 'pending' }]),
+      await eventually(
+        async () =>
+          expect(await letters(caller)).toMatchObject([{ code: 'internal_error', state: 'pending' }]),
+        { within: 30_000 },
       );
       await settled(caller, { accepted: 3, stored: 2, dead_lettered: 1 });
     } finally {
@@ -172,7 +174,7 @@ describe('dead letters', () => {
     try {
       const events = sent.map((each) => aTrack({ external_id: 'ana', ...each }));
       expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
-      await eventually(async () => expect(await noLetters.tries()).toBeGreaterThan(3));
+      await eventually(async () => expect(await noLetters.tries()).toBeGreaterThan(3), { within: 30_000 });
       expect(await usage(caller)).toMatchObject({ stored: 0, dead_lettered: 0 });
     } finally {
       await noLetters.mend();

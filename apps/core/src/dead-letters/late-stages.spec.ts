@@ -81,7 +81,7 @@ describe('an event that fails after it is stored', () => {
     world = await SegmentWorld.start();
     await world.core.database.query(FAULTS);
     world.stopClock(NOW);
-  });
+  }, 60_000);
   afterAll(() => world.close());
 
   /** Someone known by a tablet alone, and two segments. */

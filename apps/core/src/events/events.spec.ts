@@ -1,6 +1,6 @@
 import { eventually, type Caller } from '@customer-platform/testing';
 import { newId } from '@customer-platform/database';
-import { aTrack, anIdentify, startCore, type TestCore, processing } from '../core.fixture.js';
+import { aTrack, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Event extends Record<string, unknown> {
   id: string;
@@ -38,7 +38,7 @@ describe('GET /v1/core/events', () => {
       expect(data).toHaveLength(25);
       return data;
     });
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const ids = async (query: string) =>

@@ -3,13 +3,13 @@ import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
 import { at, ContactWorld } from '../contacts/contact.fixture.js';
 import type { ContactDto } from '../contacts/contact.dto.js';
-import { accepted, anIdentify } from '../core.fixture.js';
+import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import type { IdentityDto } from './identity.dto.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 type Named = { id: string };

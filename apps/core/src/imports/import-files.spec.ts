@@ -4,7 +4,7 @@ import { newId } from '@customer-platform/database';
 import { OutboxRelay } from '@customer-platform/event-bus';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectStatus, type Caller } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { FileMissing } from './files/file-store.js';
 import { ImportFiles, type ImportFile } from './files/import-files.js';
 import { BLOCK_BYTES, FileDamaged } from './files/sealed-blocks.js';
@@ -30,7 +30,7 @@ beforeAll(async () => {
   Reflect.deleteProperty(process.env, 'DATABASE_URL');
   files = app.get(ImportFiles, { strict: false });
   runner = app.get(ImportRunner, { strict: false });
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();
@@ -105,7 +105,7 @@ describe('an import whose file', () => {
         await runner.runAll();
         expect(await read(caller, one)).toMatchObject({ state });
       },
-      { every: 200 },
+      { within: 60_000, every: 200 },
     );
 
   it('is damaged ends as failed, and what was done stays', async () => {
@@ -165,7 +165,7 @@ it('two that look at once do each piece once, and files of one organization in t
       await Promise.all([runner.runAll(), runner.runAll()]);
       expect(await read(caller, second)).toMatchObject({ state: 'completed' });
     },
-    { every: 200 },
+    { within: 60_000, every: 200 },
   );
   expect((await read(caller, first)).rows).toMatchObject({ total: 1_100, created: 1_100 });
   expect((await read(caller, second)).rows).toMatchObject({ total: 1, updated: 1 });

@@ -49,13 +49,16 @@ export function send<T = ImportDto>(
 }
 
 /** The import as it is when it has ended. */
-export function ended(caller: Caller, { id }: { id: string }): Promise<ImportDto> {
-  return eventually(async () => {
-    const answer = await caller.get<ImportDto>(`${IMPORTS}/${id}?limit=200`);
-    expectStatus(answer, 200);
-    expect(['completed', 'failed']).toContain(answer.body.state);
-    return answer.body;
-  });
+export function ended(caller: Caller, { id }: { id: string }, within = 60_000): Promise<ImportDto> {
+  return eventually(
+    async () => {
+      const answer = await caller.get<ImportDto>(`${IMPORTS}/${id}?limit=200`);
+      expectStatus(answer, 200);
+      expect(['completed', 'failed']).toContain(answer.body.state);
+      return answer.body;
+    },
+    { within },
+  );
 }
 
 /** Sends a file, and answers the import when it has ended. */

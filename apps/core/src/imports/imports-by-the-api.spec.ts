@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, IMPORTS, lines, MAPPING, send, sendParts } from './import.fixture.js';
 import type { ImportDto } from './import.dto.js';
 
@@ -14,7 +14,7 @@ let folder: Awaited<ReturnType<typeof aFolder>>;
 beforeAll(async () => {
   folder = await aFolder();
   core = await startCore({ IMPORT_DIRECTORY: folder.path });
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();

@@ -1,11 +1,13 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectProblem, startS3, type S3Server } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { FileStore } from './files/file-store.js';
 import { imported, lines, send } from './import.fixture.js';
 
 const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
+/** Building the storage's program, the first time on a machine. */
+const BUILT_MS = 600_000;
 
 let server: S3Server;
 let core: TestCore;
@@ -21,7 +23,7 @@ beforeAll(async () => {
     IMPORT_S3_ACCESS_KEY_ID: server.accessKeyId,
     IMPORT_S3_SECRET_ACCESS_KEY: server.secretAccessKey,
   });
-});
+}, START_MS + BUILT_MS);
 afterAll(async () => {
   await core.close();
   await server.stop();
@@ -45,4 +47,4 @@ it('a file that the storage does not take is refused, and can be sent again', as
   expectProblem(await send<never>(caller, file), 503, 'dependency_unavailable');
   server.thaw();
   expect(await imported(caller, file)).toMatchObject({ state: 'completed', rows: { created: 1 } });
-});
+}, 120_000);

@@ -1,12 +1,13 @@
 import { newId } from '@customer-platform/database';
 import { expectStatus } from '@customer-platform/testing';
+import { START_MS } from '../core.fixture.js';
 import { ErasureWorld } from '../subject-requests/subject-request.fixture.js';
 import { imported, lines, told } from './import.fixture.js';
 
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const MAPPING = { id: 'external_id', mail: 'email', rut: 'national_id.CL_RUT', born: 'birth_date' };

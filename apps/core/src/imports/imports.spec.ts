@@ -10,7 +10,7 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import type { ContactDto } from '../contacts/contact.dto.js';
-import { accepted, aTrack, processing, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, lines, send, told } from './import.fixture.js';
 
 const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await aFolder();
   core = await startCore({ IMPORT_DIRECTORY: folder.path });
   await processing(core);
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();
@@ -369,16 +369,19 @@ describe('POST /v1/core/imports', () => {
     const events = ids.map((each) => accepted(caller, aTrack({ external_id: each })));
     const [done] = await Promise.all([imported(caller, file, { mapping }), ...events]);
     expect(done.rows).toMatchObject({ total: 60, failed: 0 });
-    await eventually(async () => {
-      const [row] = await core.database.query(
-        `SELECT (SELECT count(*)::int FROM events WHERE organization_id = $1) AS events,
+    await eventually(
+      async () => {
+        const [row] = await core.database.query(
+          `SELECT (SELECT count(*)::int FROM events WHERE organization_id = $1) AS events,
                   count(*)::int AS contacts, count(DISTINCT external_id)::int AS distinct,
                   count(*) FILTER (WHERE first_name = 'Imported')::int AS named
              FROM contacts WHERE organization_id = $1`,
-        [id],
-      );
-      expect(row).toEqual({ events: 60, contacts: 60, distinct: 60, named: 60 });
-    });
+          [id],
+        );
+        expect(row).toEqual({ events: 60, contacts: 60, distinct: 60, named: 60 });
+      },
+      { within: 60_000 },
+    );
   });
 
   it('gives each organization its turn', async () => {

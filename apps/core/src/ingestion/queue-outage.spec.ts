@@ -53,11 +53,11 @@ describe('ingestion while its queue is killed', () => {
     broker = await ownBroker();
     await broker.start();
     core = await startCore({ KAFKA_BROKERS: broker.address });
-  });
+  }, 120_000);
   afterAll(async () => {
     await core.close();
     await broker.remove();
-  });
+  }, 60_000);
 
   it('answers 503, then 202 again, and every 202 is stored', async () => {
     const { caller } = core.anOrganization();
@@ -72,9 +72,12 @@ describe('ingestion while its queue is killed', () => {
     await broker.start();
     await accepted(caller, during);
     await accepted(caller, aTrack());
-    await eventually(async () => {
-      const usage = await caller.get('/v1/core/usage');
-      expect(usage.body).toMatchObject({ totals: { events: { stored: 3, pending: 0, dead_lettered: 0 } } });
-    });
-  });
+    await eventually(
+      async () => {
+        const usage = await caller.get('/v1/core/usage');
+        expect(usage.body).toMatchObject({ totals: { events: { stored: 3, pending: 0, dead_lettered: 0 } } });
+      },
+      { within: 60_000 },
+    );
+  }, 240_000);
 });

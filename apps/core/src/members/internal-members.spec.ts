@@ -1,5 +1,5 @@
 import { Caller, peerModule } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { aMemberWorld, byExternalId, EXCHANGE, type Exchanged, type MemberWorld } from './member.fixture.js';
 
 const RESOLVE = '/internal/members/resolve';
@@ -10,7 +10,7 @@ describe('POST /internal/members/resolve', () => {
   beforeAll(async () => {
     core = await startCore();
     world = await aMemberWorld(core);
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const as = (module: string) => peerModule(module, 'core', core.app.internalUrl);

@@ -1,7 +1,7 @@
 import { Clock, SigningKeys } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, type Caller } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aMember, aMemberWorld, asMember, ME, type MemberWorld } from './member.fixture.js';
 import { MemberTokens } from './member-tokens.js';
 
@@ -25,7 +25,7 @@ let member: Caller;
 
 beforeAll(async () => {
   core = await startCore();
-});
+}, START_MS);
 afterAll(() => core.close());
 beforeEach(async () => {
   world = await aMemberWorld(core);

@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import {
   aMember,
   aMemberWorld,
@@ -26,7 +26,7 @@ let world: MemberWorld;
 
 beforeAll(async () => {
   core = await startCore();
-});
+}, START_MS);
 afterAll(() => core.close());
 beforeEach(async () => {
   world = await aMemberWorld(core);

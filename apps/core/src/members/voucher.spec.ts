@@ -1,5 +1,5 @@
 import { eventually, type Caller } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aMemberWorld, aSigner, byJwt, EXCHANGE, ME, type Exchanged, type Signer } from './member.fixture.js';
 
 const SOON = { within: 1_000 };
@@ -7,7 +7,7 @@ const SOON = { within: 1_000 };
 let core: TestCore;
 beforeAll(async () => {
   core = await startCore();
-});
+}, START_MS);
 afterAll(() => core.close());
 
 describe('a member token on the word of the organization’s own key', () => {

@@ -1,11 +1,12 @@
 import { eventually } from '@customer-platform/testing';
+import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, OTHERS } from '../subject-requests/subject-request.fixture.js';
 import { ErasureWatch } from './erasure-watch.js';
 
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** What the process shows now. */
@@ -53,4 +54,4 @@ it('shows how long erasures wait and for what, receipts that were refused, and r
   const done = await shown();
   expect([...done.keys()].filter((name) => !name.startsWith('subject'))).toEqual([]);
   expect(done.get('subject_requests_overdue')).toBe(0);
-});
+}, 60_000);

@@ -1,6 +1,7 @@
 import { EXIT, runPlatform, type ExitCode } from '@customer-platform/cli';
 import { log } from '@customer-platform/http';
 import { eventually, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
+import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, OTHERS } from '../subject-requests/subject-request.fixture.js';
 import { erasures } from './erasures.command.js';
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
   world = await ErasureWorld.start();
   probe = kafkaProbe(world.contacts.core.app);
   probe.collect('core');
-});
+}, START_MS);
 afterAll(() => world.close());
 afterEach(() => {
   log.level = level;
@@ -83,7 +84,7 @@ describe('platform erasures ask-again', () => {
       await world.receipt(organizationId, request.id, 'crm', { counts }),
     );
     expect(await world.read(caller, request)).toEqual(before);
-  });
+  }, 60_000);
 
   it('asks for what a module has erased since, or has not yet', async () => {
     const early = await erased();
@@ -106,7 +107,7 @@ describe('platform erasures ask-again', () => {
     await eventually(() => expect(times()).toEqual([1, 3, 3]));
     await platform('--module', 'messaging');
     await eventually(() => expect(times()).toEqual([2, 4, 4]));
-  });
+  }, 60_000);
 
   it.each([
     ['--since', 'yesterday'],

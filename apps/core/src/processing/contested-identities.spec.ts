@@ -2,12 +2,12 @@ import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from
 import { at, ContactWorld } from '../contacts/contact.fixture.js';
 import type { ContactDto } from '../contacts/contact.dto.js';
 import { merge, read, tryUndo } from '../contacts/merge/merge.fixture.js';
-import { accepted, anIdentify } from '../core.fixture.js';
+import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** A contact that is known by a device alone. */

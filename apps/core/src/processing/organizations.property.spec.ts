@@ -1,7 +1,7 @@
 import { Database, newId } from '@customer-platform/database';
 import { expectStatus } from '@customer-platform/testing';
 import fc from 'fast-check';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { EventProcessor } from './event-processor.js';
@@ -64,7 +64,7 @@ const HELD: Readonly<Record<string, string>> = {
 let core: TestCore;
 beforeAll(async () => {
   core = await startCore();
-});
+}, START_MS);
 afterAll(() => core.close());
 
 /** Organizations of which all but the last have a segment that asks for what is sent. */
@@ -143,5 +143,5 @@ describe('a chunk with events of several organizations', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 120_000);
 });

@@ -1,5 +1,13 @@
 import { eventually, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
-import { accepted, aTrack, anIdentify, startCore, type TestCore, processing } from '../core.fixture.js';
+import {
+  accepted,
+  aTrack,
+  anIdentify,
+  startCore,
+  type TestCore,
+  processing,
+  START_MS,
+} from '../core.fixture.js';
 
 interface Usage {
   totals: { events: Record<string, number> };
@@ -17,7 +25,7 @@ describe('an accepted event', () => {
     await processing(core);
     probe = kafkaProbe(core.app);
     probe.collect('core');
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const rowsOf = (table: string, organizationId: string) =>
@@ -79,16 +87,19 @@ describe('an accepted event', () => {
     const body = aTrack();
     const answers = await Promise.all(Array.from({ length: 1_000 }, () => accepted(caller, body)));
     expect(new Set(answers.map(({ event_id }) => event_id)).size).toBe(1);
-    await eventually(async () => {
-      const { events } = (await caller.get<Usage>('/v1/core/usage')).body.totals;
-      expect(events).toMatchObject({ stored: 1, dead_lettered: 0, pending: 0 });
-      // An event whose acknowledgement came too late was sent, and counted, again.
-      expect(events['accepted']).toBeGreaterThanOrEqual(1_000);
-      expect(events['duplicates']).toBe((events['accepted'] ?? 0) - 1);
-    });
+    await eventually(
+      async () => {
+        const { events } = (await caller.get<Usage>('/v1/core/usage')).body.totals;
+        expect(events).toMatchObject({ stored: 1, dead_lettered: 0, pending: 0 });
+        // An event whose acknowledgement came too late was sent, and counted, again.
+        expect(events['accepted']).toBeGreaterThanOrEqual(1_000);
+        expect(events['duplicates']).toBe((events['accepted'] ?? 0) - 1);
+      },
+      { within: 60_000 },
+    );
     expect(await rowsOf('events', id)).toHaveLength(1);
     expect(await rowsOf('contacts', id)).toHaveLength(1);
-  });
+  }, 120_000);
 
   it('with another body under the same key becomes a closed dead letter, and its repeats duplicates', async () => {
     const { id, caller } = core.anOrganization();
@@ -178,7 +189,7 @@ describe('an identify', () => {
   beforeAll(async () => {
     core = await startCore();
     await processing(core);
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const identify = async (

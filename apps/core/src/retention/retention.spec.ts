@@ -7,7 +7,7 @@ import {
   type RetainedKind,
 } from '@customer-platform/database';
 import { eventually, type Caller } from '@customer-platform/testing';
-import { accepted, aTrack, processing, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, processing, START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { RETAINED_EVENTS } from './retained-events.js';
 import { RETAINED_LETTERS } from './retained-letters.js';
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   core = await startCore();
   clock = core.app.app.get(Clock);
   await processing(core);
-});
+}, START_MS);
 afterAll(() => core.close());
 beforeEach(() => at(NOW));
 afterEach(async () => {

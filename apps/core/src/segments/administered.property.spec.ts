@@ -20,7 +20,7 @@ const PEOPLE = '/v1/core/contacts';
 let world: SegmentWorld;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -221,5 +221,5 @@ describe('membership', () => {
       seed: 20_261_122,
       endOnFailure: true,
     });
-  });
+  }, 300_000);
 });

@@ -9,7 +9,7 @@ let id: string;
 let caller: Caller;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 beforeEach(() => {
   ({ id, caller } = world.anOrganization());
 });

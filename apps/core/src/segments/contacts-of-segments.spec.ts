@@ -8,7 +8,7 @@ const CONTACTS = '/v1/core/contacts';
 let world: SegmentWorld;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 describe('GET /v1/core/contacts?segment_id', () => {

@@ -18,7 +18,7 @@ const RULES = 8;
 let world: SegmentWorld;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 const iso = (at: number): string => new Date(at).toISOString();
@@ -272,5 +272,5 @@ describe('membership', () => {
       seed: 20_261_121,
       endOnFailure: true,
     });
-  });
+  }, 600_000);
 });

@@ -9,7 +9,7 @@ let id: string;
 let caller: Caller;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 beforeEach(() => {
   ({ id, caller } = world.anOrganization());
   world.stopClock('2026-06-15T12:00:00.000Z');

@@ -5,7 +5,7 @@ import type { SegmentDto } from './segment.dto.js';
 let world: SegmentWorld;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 const rule = (value: unknown) => ({ attribute: 'attributes.plan', op: 'eq', value });

@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectStatus, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
-import { accepted, aTrack, processing, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { SEGMENTS, type Member } from './segment.fixture.js';
 import type { SegmentDto } from './segment.dto.js';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
   await processing(core);
   probe = kafkaProbe(core.app);
   probe.collect('core');
-});
+}, START_MS);
 afterAll(() => core.close());
 
 describe('segments in a running core', () => {
@@ -39,9 +39,12 @@ describe('segments in a running core', () => {
     await eventually(async () => {
       expect(await members()).toMatchObject([{ external_id: 'ana', cause: 'event' }]);
     });
-    await eventually(async () => {
-      expect(await members('?status=left')).toMatchObject([{ external_id: 'ana', left_cause: 'time' }]);
-    });
+    await eventually(
+      async () => {
+        expect(await members('?status=left')).toMatchObject([{ external_id: 'ana', left_cause: 'time' }]);
+      },
+      { within: 30_000 },
+    );
     const [stay] = await members('?status=left');
     expect(Date.parse(stay?.left_at ?? '')).toBeGreaterThanOrEqual(occurredAt + 60_000);
     const [entered] = await probe.expectEvents('core.segment.entered.v1', organizationId, 1);

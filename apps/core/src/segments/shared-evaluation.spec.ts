@@ -11,9 +11,11 @@ import {
 } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { coreApp } from '../core.app.js';
+import { START_MS } from '../core.fixture.js';
 import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
 import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
 
+const PATIENCE = { within: 90_000 };
 const ORGANIZATIONS = 60;
 /** Often enough that an instance that walked all of them would have been there. */
 const LOOKS = 3;
@@ -65,7 +67,7 @@ beforeAll(async () => {
   );
   instances = [];
   for (let started = 0; started < 3; started += 1) instances.push(await Instance.start(database, registry));
-});
+}, START_MS);
 afterAll(async () => {
   for (const instance of instances) await instance.close();
   await registry.close();
@@ -80,11 +82,11 @@ function shares(among: readonly Instance[], of = organizations): Promise<string[
       among.reduce((sum, { looks }) => sum + (looks.get(organizationId) ?? 0), 0);
     await eventually(() => {
       for (const id of of) expect(looked(id)).toBeGreaterThanOrEqual(LOOKS);
-    });
+    }, PATIENCE);
     const found = among.map(({ looks }) => of.filter((id) => looks.has(id)));
     expect(found.flat().sort()).toEqual([...of].sort());
     return found;
-  });
+  }, PATIENCE);
 }
 
 /** Keeps a turn of the organization waiting for a row, until the answer is called. */
@@ -109,7 +111,7 @@ describe('the segments of many organizations, evaluated by three instances', () 
   it('are looked at by one of them each, and by all together', async () => {
     const found = await shares(instances);
     for (const share of found) expect(share.length).toBeGreaterThan(0);
-  });
+  }, 100_000);
 
   it('go to the others when one is gone, which has the same again when it comes back', async () => {
     const before = await shares(instances);
@@ -120,8 +122,8 @@ describe('the segments of many organizations, evaluated by three instances', () 
     for (const [at, share] of meanwhile.entries())
       expect(share).toEqual(expect.arrayContaining(before[at + 1] ?? []));
     await gone?.wire.open();
-    await eventually(async () => expect(await shares(instances)).toEqual(before));
-  });
+    await eventually(async () => expect(await shares(instances)).toEqual(before), PATIENCE);
+  }, 300_000);
 
   it('wait for none that is gone and told at a time to come, by a clock that has been set back since', async () => {
     const before = await shares(instances);
@@ -132,7 +134,7 @@ describe('the segments of many organizations, evaluated by three instances', () 
     );
     expect(await shares(instances)).toEqual(before);
     await database.query('DELETE FROM instances WHERE id = $1', [gone]);
-  });
+  }, 300_000);
 
   it('go to the others while one hangs in a turn', async () => {
     const before = await shares(instances);
@@ -143,8 +145,8 @@ describe('the segments of many organizations, evaluated by three instances', () 
     await shares(others, rest);
     await release();
     const shared = before.map((share) => share.filter((id) => id !== held));
-    await eventually(async () => expect(await shares(instances, rest)).toEqual(shared));
-  });
+    await eventually(async () => expect(await shares(instances, rest)).toEqual(shared), PATIENCE);
+  }, 300_000);
 
   it('are all another instance’s once one has ended by itself', async () => {
     const [first, ...others] = instances;
@@ -157,5 +159,5 @@ describe('the segments of many organizations, evaluated by three instances', () 
       others,
       left.map(({ id }) => id),
     );
-  });
+  }, 100_000);
 });

@@ -11,6 +11,7 @@ import {
   type KafkaProbe,
 } from '@customer-platform/testing';
 import { Client } from 'pg';
+import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from './subject-request.fixture.js';
 import type { SubjectRequestDto } from './subject-request.dto.js';
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   world = await ErasureWorld.start();
   probe = kafkaProbe(world.contacts.core.app);
   probe.collect('core');
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const CORRECTIONS = [
@@ -290,7 +291,7 @@ describe('an erasure', () => {
       when: `NEW.organization_id = '${organizationId}' AND NEW.step = 'receipt'`,
     });
     const erasure = await world.erase(caller, { contact_id: request.contact_id });
-    await eventually(async () => expect(await unfinished.tries()).toBeGreaterThan(0));
+    await eventually(async () => expect(await unfinished.tries()).toBeGreaterThan(0), { within: 30_000 });
     await world.contacts.query(LEFT_OPEN, [
       request.id,
       mark,
@@ -304,7 +305,7 @@ describe('an erasure', () => {
       state: 'rejected',
       rejection: { ground: 'other', detail: 'The person was erased.' },
     });
-  });
+  }, 60_000);
 
   it('that begins while requests of the same person are opened and completed leaves nothing of them', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();

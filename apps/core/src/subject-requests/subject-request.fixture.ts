@@ -79,11 +79,14 @@ export class ErasureWorld {
 
   /** Waits until core has done its part. */
   doneByCore(caller: Caller, request: { id: string }): Promise<SubjectRequestDto> {
-    return eventually(async () => {
-      const now = await this.read(caller, request);
-      expect(now.receipts.find(({ module }) => module === 'core')?.state).toBe('verified');
-      return now;
-    });
+    return eventually(
+      async () => {
+        const now = await this.read(caller, request);
+        expect(now.receipts.find(({ module }) => module === 'core')?.state).toBe('verified');
+        return now;
+      },
+      { within: 30_000 },
+    );
   }
 
   /** Keeps an event as a dead letter, an identify if it has traits. @returns the letter's id */
@@ -98,19 +101,25 @@ export class ErasureWorld {
 
   /** Waits until the first round of the request's steps is through, and the second may begin. */
   async beforeRoundTwo({ id }: { id: string }): Promise<void> {
-    await eventually(async () => {
-      const rows = await this.contacts.query(FENCED, [id]);
-      expect(rows).toHaveLength(1);
-    });
+    await eventually(
+      async () => {
+        const rows = await this.contacts.query(FENCED, [id]);
+        expect(rows).toHaveLength(1);
+      },
+      { within: 30_000 },
+    );
   }
 
   /** Waits until the request has come to this state. */
   inState(caller: Caller, request: { id: string }, state: string): Promise<SubjectRequestDto> {
-    return eventually(async () => {
-      const now = await this.read(caller, request);
-      expect(now.state).toBe(state);
-      return now;
-    });
+    return eventually(
+      async () => {
+        const now = await this.read(caller, request);
+        expect(now.state).toBe(state);
+        return now;
+      },
+      { within: 30_000 },
+    );
   }
 
   /** The receipt of a module, signed by its key unless by another's. */

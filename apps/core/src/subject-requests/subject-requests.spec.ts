@@ -10,6 +10,7 @@ import {
   type KafkaProbe,
 } from '@customer-platform/testing';
 import { Client } from 'pg';
+import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from './subject-request.fixture.js';
 import type { SubjectRequestDto } from './subject-request.dto.js';
 import { DueWarnings } from './due-warnings.js';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   world = await ErasureWorld.start();
   probe = kafkaProbe(world.contacts.core.app);
   probe.collect('core');
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const open = async (caller: Caller, body: Record<string, unknown> = {}): Promise<SubjectRequestDto> => {

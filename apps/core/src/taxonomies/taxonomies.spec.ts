@@ -9,7 +9,7 @@ import {
   type Caller,
   type KafkaProbe,
 } from '@customer-platform/testing';
-import { aTrack, anIdentify, processing, startCore, type TestCore } from '../core.fixture.js';
+import { aTrack, anIdentify, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { readArrival } from '../processing/work-item.js';
 import { EventProcessor } from '../processing/event-processor.js';
 import { eventIdOf } from '../ingestion/event-id.js';
@@ -46,7 +46,7 @@ beforeAll(async () => {
   probe = kafkaProbe(core.app);
   probe.collect('core');
   await processing(core);
-});
+}, START_MS);
 afterAll(() => core.close());
 
 function anOrganization(permissions = PERMISSIONS): { id: string; caller: Caller } {

@@ -67,7 +67,7 @@ describe('accepted = stored + duplicates + dead-lettered + pending', () => {
       }),
       { numRuns: 8 },
     );
-  });
+  }, 120_000);
 });
 
 describe('a worker that is killed', () => {
@@ -113,7 +113,9 @@ describe('a worker that is killed', () => {
     })();
     for (const storedBefore of [100, 400]) {
       start();
-      await eventually(async () => expect((await usage(caller)).stored).toBeGreaterThan(storedBefore));
+      await eventually(async () => expect((await usage(caller)).stored).toBeGreaterThan(storedBefore), {
+        within: 60_000,
+      });
       worker?.kill('SIGKILL');
       // Dead, it leaves everything pending, and the law holds.
       const { accepted, stored } = await usage(caller);
@@ -123,7 +125,10 @@ describe('a worker that is killed', () => {
     await stream;
     expect((await usage(caller)).accepted).toBeGreaterThanOrEqual(sent);
     start();
-    await eventually(async () => expect((await usage(caller)).pending).toBe(0), { every: 100 });
+    await eventually(async () => expect((await usage(caller)).pending).toBe(0), {
+      within: 60_000,
+      every: 100,
+    });
     const counts = await usage(caller);
     const [row] = await core.database.query<{ events: string; keys: string; told: string }>(
       `SELECT count(*) AS events, count(DISTINCT idempotency_key) AS keys FROM events WHERE organization_id = $1`,
@@ -137,5 +142,5 @@ describe('a worker that is killed', () => {
       [id],
     );
     expect(Number(contacts?.count)).toBeLessThanOrEqual(50);
-  });
+  }, 180_000);
 });

@@ -113,9 +113,12 @@ describe('a database that is restored to an earlier moment', () => {
       sent += events;
     };
     const allStored = (caller: Caller): Promise<void> =>
-      eventually(async () => {
-        expect(await usage(caller)).toMatchObject({ accepted: sent, stored: sent, pending: 0 });
-      });
+      eventually(
+        async () => {
+          expect(await usage(caller)).toMatchObject({ accepted: sent, stored: sent, pending: 0 });
+        },
+        { within: 60_000 },
+      );
     await send(before, 40);
     await allStored(before);
     let loaded = true;
@@ -148,5 +151,5 @@ describe('a database that is restored to an earlier moment', () => {
       [organizationId],
     );
     expect(Number(ids[0]?.count)).toBe(sent);
-  });
+  }, 240_000);
 });

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import { eventually, type Caller } from '@customer-platform/testing';
-import { accepted, aTrack, startCore, type TestCore, processing } from '../core.fixture.js';
+import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 import type { UsageDto } from './usage.dto.js';
 
 describe('GET /v1/core/usage', () => {
@@ -8,7 +8,7 @@ describe('GET /v1/core/usage', () => {
   beforeAll(async () => {
     core = await startCore();
     await processing(core);
-  });
+  }, START_MS);
   afterAll(() => core.close());
 
   const today = (): string => new Date().toISOString().slice(0, 10);

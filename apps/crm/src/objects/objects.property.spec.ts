@@ -75,7 +75,7 @@ it(`${String(RUNS)} definitions never have a record that they forbid, nor an ind
     ),
     { numRuns: RUNS },
   );
-});
+}, 600_000);
 
 /** One definition in an organization of its own, and the model of it. */
 class Run {

@@ -123,7 +123,7 @@ describe('a timeline is the union of what the caller may see', () => {
       }),
       { numRuns: 8, seed: SEED },
     );
-  });
+  }, 180_000);
 
   it('without the permission every page is, byte for byte, that of a contact that has no points', async () => {
     const types = SUBSETS.find((each) => each.length === 3 && !each.includes('transaction')) ?? NOTHING;
@@ -152,7 +152,7 @@ describe('a timeline is the union of what the caller may see', () => {
       }),
       { numRuns: 10, seed: SEED },
     );
-  });
+  }, 180_000);
 });
 
 describe('a merge in the middle of a walk', () => {
@@ -190,7 +190,7 @@ describe('a merge in the middle of a walk', () => {
       }),
       { numRuns: 40, seed: SEED },
     );
-  });
+  }, 180_000);
 
   /** The modules move the rows, then core tells of the merge. */
   async function merge(survivor: string, gone: string): Promise<void> {

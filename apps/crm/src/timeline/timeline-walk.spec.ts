@@ -91,7 +91,7 @@ describe('a walk through a timeline', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 180_000);
 
   it('brings every item once though sources are unreachable at random moments', async () => {
     await fc.assert(
@@ -112,7 +112,7 @@ describe('a walk through a timeline', () => {
       }),
       { numRuns: 40 },
     );
-  });
+  }, 180_000);
 
   it('brings what was there all along once, and in order, though more is added all the time', async () => {
     await fc.assert(
@@ -145,7 +145,7 @@ describe('a walk through a timeline', () => {
       ),
       { numRuns: 25 },
     );
-  });
+  }, 180_000);
 
   it('ends even if a source claims more than it ever shows', async () => {
     const contactId = aHistory([{ type: 'event', second: 1 }]);

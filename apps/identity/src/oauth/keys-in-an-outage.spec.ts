@@ -50,4 +50,4 @@ it('public keys and discovery are shown for an hour while the database is away',
     await database.drop();
     await wire.cut();
   }
-});
+}, 60_000);

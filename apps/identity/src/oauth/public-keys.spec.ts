@@ -69,5 +69,5 @@ describe('the public keys of other modules', () => {
     ];
     const keys = await publicKeys();
     expect(keys).toEqual([...own, right, alsoRight]);
-  });
+  }, 60_000);
 });

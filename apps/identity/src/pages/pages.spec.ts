@@ -37,7 +37,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   origin = `http://localhost:${String((server.address() as AddressInfo).port)}`;
-});
+}, 120_000);
 
 afterAll(async () => {
   await browser.close();
@@ -114,6 +114,7 @@ describe('every page', () => {
         await context.close();
       }
     },
+    60_000,
   );
 });
 
@@ -134,6 +135,7 @@ describe('a name that somebody chose to do harm', () => {
         await page.close();
       }
     },
+    60_000,
   );
 });
 
@@ -165,6 +167,7 @@ describe('an organization’s colour and logo', () => {
         await page.close();
       }
     },
+    60_000,
   );
 });
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   bench = await IdentityBench.start();
   organization = await bench.organization();
   resets = new Resets(bench);
-});
+}, 60_000);
 
 afterAll(() => bench.end());
 

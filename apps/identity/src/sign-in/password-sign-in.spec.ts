@@ -20,7 +20,7 @@ beforeAll(async () => {
   bench = await IdentityBench.start();
   organizationId = (await bench.organization()).id;
   hash = await bench.app.app.get(PasswordHashing, { strict: false }).hash(PASSWORD);
-});
+}, 60_000);
 
 afterAll(() => bench.end());
 

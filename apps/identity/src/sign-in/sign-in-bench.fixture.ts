@@ -60,7 +60,7 @@ export class SignInBench {
       ...options,
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(60_000);
+    page.setDefaultTimeout(8_000);
     return new Visitor(this, context, page);
   }
 

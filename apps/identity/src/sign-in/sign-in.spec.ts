@@ -10,7 +10,7 @@ let visitor: Visitor;
 
 beforeAll(async () => {
   bench = await SignInBench.start();
-});
+}, 180_000);
 
 afterAll(() => bench.end());
 

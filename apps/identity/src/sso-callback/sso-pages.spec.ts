@@ -26,7 +26,7 @@ beforeAll(async () => {
     pages = await SignInBench.start(variables);
     return pages.identity;
   });
-});
+}, 180_000);
 
 afterAll(async () => {
   await pages.end();

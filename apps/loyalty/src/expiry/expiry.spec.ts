@@ -58,11 +58,14 @@ describe('a lot whose end has come', () => {
     await endLot(database, lot, at);
     expect(await world.balance(contact_id)).toMatchObject({ available: 5, expiring: [] });
     // Nobody calls the sweep here: the service does, by its timer.
-    const [row] = await eventually(async () => {
-      const rows = await world.transactions(`contact_id=${contact_id}&kind=expire`);
-      expect(rows).toHaveLength(1);
-      return rows;
-    });
+    const [row] = await eventually(
+      async () => {
+        const rows = await world.transactions(`contact_id=${contact_id}&kind=expire`);
+        expect(rows).toHaveLength(1);
+        return rows;
+      },
+      { within: 60_000 },
+    );
     expect(row).toMatchObject({
       points: -12,
       lines: [{ lot_id: lot.id, points: -12 }],

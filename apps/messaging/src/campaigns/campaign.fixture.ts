@@ -205,11 +205,14 @@ export class CampaignShop {
 
   /** Waits until the campaign is as it should be. */
   async until(campaign: { id: string }, holds: (shown: CampaignDto) => boolean): Promise<CampaignDto> {
-    return eventually(async () => {
-      const shown = await this.shown(campaign);
-      if (!holds(shown)) throw new Error(JSON.stringify({ state: shown.state, run: shown.last_run }));
-      return shown;
-    });
+    return eventually(
+      async () => {
+        const shown = await this.shown(campaign);
+        if (!holds(shown)) throw new Error(JSON.stringify({ state: shown.state, run: shown.last_run }));
+        return shown;
+      },
+      { within: 60_000 },
+    );
   }
 
   /** Waits until nothing says any more to whom a run went. */

@@ -18,6 +18,7 @@ import type { RoutedType } from '../event-waits/routed-event.js';
 import type { RoutableEvent } from '../event-waits/routed-event.js';
 
 const ROUTING = '/v1/messaging/event-routing';
+const SETTLED = { within: 20_000 };
 
 type Contact = ReturnType<typeof aContact>;
 
@@ -106,13 +107,13 @@ describe('an event of another module that rules may answer to', () => {
     await eventually(async () => {
       const known = await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id]);
       expect(known).toHaveLength(1);
-    });
+    }, SETTLED);
     await world.probe.publish(event, event);
     const [send] = await eventually(async () => {
       const found = await sendsOf(shop.api, event.correlationId ?? '');
       expect(found).toHaveLength(1);
       return found;
-    });
+    }, SETTLED);
     expect(await settled(shop.api, send?.id ?? '', 'sent')).toMatchObject({
       contact_id: contact.id,
       address: contact.email,
@@ -146,7 +147,7 @@ describe('what core tells of a contact', () => {
     await eventually(async () => {
       const taken = await world.database.query('SELECT 1 FROM inbox WHERE event_id = $1', [after.id]);
       expect(taken).toHaveLength(1);
-    });
+    }, SETTLED);
     const rows = await world.database.query('SELECT state, email FROM contacts WHERE id = $1', [contact.id]);
     expect(rows).toEqual([{ state: 'erased', email: null }]);
     expect(await sendsOf(shop.api, after.correlationId)).toEqual([]);
@@ -167,7 +168,7 @@ describe('what core tells of a contact', () => {
         [ids],
       );
       expect(known).toHaveLength(2);
-    });
+    }, SETTLED);
     for (const [verb, version] of [
       ['merged', 2],
       ['unmerged', 3],
@@ -183,7 +184,7 @@ describe('what core tells of a contact', () => {
           version,
         ]);
         expect(rows).toHaveLength(1);
-      });
+      }, SETTLED);
       const receiver = verb === 'merged' ? survivor : merged;
       expect(await sendFor(shop, merged)).toMatchObject({ contact_id: receiver.id, address: receiver.email });
     }
@@ -203,7 +204,7 @@ describe('what core tells of a contact', () => {
           [merged.id],
         );
         expect(rows).toEqual([expected]);
-      });
+      }, SETTLED);
     const told = (verb: 'merged' | 'unmerged', version: number) => ({
       type: `core.contact.${verb}.v1` as const,
       organizationId,

@@ -159,7 +159,7 @@ describe('counts of deliverability', () => {
       }),
       { numRuns: 12 },
     );
-  });
+  }, 300_000);
 
   it('name a hundred domains of a day and count the rest together, before and after a recount', async () => {
     const { id, api } = world.organization();

@@ -317,10 +317,12 @@ describe('the erasure of a contact', () => {
     for (const value of [...values, `"${person.external_id}`]) expect(before).toContain(value);
 
     expect(await erase(id, person.id)).toMatchObject({ counts: { sends: 3, webhook_deliveries: 1 } });
-    await eventually(async () =>
-      expect(
-        await world.database.query('SELECT 1 FROM background_jobs WHERE organization_id = $1', [id]),
-      ).toEqual([]),
+    await eventually(
+      async () =>
+        expect(
+          await world.database.query('SELECT 1 FROM background_jobs WHERE organization_id = $1', [id]),
+        ).toEqual([]),
+      { within: 20_000 },
     );
 
     const after = (await everything(id)).replaceAll(`${person.external_id}-other`, '');
@@ -353,7 +355,7 @@ describe('the erasure of a contact', () => {
     try {
       for (let n = 0; n < 60; n += 1)
         await send(api, aSend({ recipient: recipients[n % 3], metadata: { of: person.first_name } }));
-      await eventually(() => expect(begun()).toBeGreaterThan(0), { every: 2 });
+      await eventually(() => expect(begun()).toBeGreaterThan(0), { within: 20_000, every: 2 });
       await erase(id, person.id);
       const atReceipt = begun();
       const open = await world.database.query(

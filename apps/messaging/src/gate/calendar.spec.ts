@@ -169,21 +169,24 @@ describe('caps', () => {
     );
     await Promise.all(accepted);
     const outcome = (day: string) =>
-      eventually(async () => {
-        const rows = await world.database.query<{ contact_id: string; state: string; count: number }>(
-          `SELECT contact_id, state, count(*)::int AS count FROM sends
+      eventually(
+        async () => {
+          const rows = await world.database.query<{ contact_id: string; state: string; count: number }>(
+            `SELECT contact_id, state, count(*)::int AS count FROM sends
               WHERE contact_id = ANY($1) AND created_at::date = $2 GROUP BY 1, 2`,
-          [people.map(({ id }) => id), day],
-        );
-        const states = (id: string) =>
-          Object.fromEntries(
-            rows.filter((row) => row.contact_id === id).map(({ state, count }) => [state, count]),
+            [people.map(({ id }) => id), day],
           );
-        const found = people.map(({ id }) => states(id));
-        for (const each of found)
-          expect(Object.keys(each).every((state) => ['sent', 'capped'].includes(state))).toBe(true);
-        return found;
-      });
+          const states = (id: string) =>
+            Object.fromEntries(
+              rows.filter((row) => row.contact_id === id).map(({ state, count }) => [state, count]),
+            );
+          const found = people.map(({ id }) => states(id));
+          for (const each of found)
+            expect(Object.keys(each).every((state) => ['sent', 'capped'].includes(state))).toBe(true);
+          return found;
+        },
+        { within: 60_000 },
+      );
     now = due;
     expect(await outcome('2027-02-03')).toEqual(Array(2).fill({ sent: 7, capped: 93 }));
     for (const { email } of people) expect(world.mail.to(email)).toHaveLength(7);
@@ -192,7 +195,7 @@ describe('caps', () => {
     await Promise.all(people.flatMap(({ id }) => Array.from({ length: 20 }, () => marketing(id))));
     expect(await outcome('2027-02-04')).toEqual(Array(2).fill({ sent: 2, capped: 18 }));
     await lookedAtBy(api);
-  });
+  }, 120_000);
 
   it.each([
     ['day', SANTIAGO, '2027-01-13T03:15Z', '2027-01-14T02:45Z', '2027-01-14T03:00Z'],

@@ -193,14 +193,17 @@ describe('a send by the API', () => {
       ids,
       'gated',
     ]);
-    await eventually(async () => {
-      const rows = await world.database.query('SELECT 1 FROM sends WHERE id = ANY($1) AND state = $2', [
-        ids,
-        'sent',
-      ]);
-      expect(rows).toHaveLength(12);
-    });
-  });
+    await eventually(
+      async () => {
+        const rows = await world.database.query('SELECT 1 FROM sends WHERE id = ANY($1) AND state = $2', [
+          ids,
+          'sent',
+        ]);
+        expect(rows).toHaveLength(12);
+      },
+      { within: 60_000 },
+    );
+  }, 90_000);
 
   it('is not sent before its time, nor after it', async () => {
     const { api } = world.organization();

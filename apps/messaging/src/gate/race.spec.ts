@@ -46,10 +46,13 @@ describe('suppressions while sends are in flight', () => {
       },
     ]);
     await inTime(actions);
-    await eventually(async () => {
-      const open = await world.database.query('SELECT 1 FROM sends WHERE due_at IS NOT NULL LIMIT 1');
-      expect(open).toEqual([]);
-    });
+    await eventually(
+      async () => {
+        const open = await world.database.query('SELECT 1 FROM sends WHERE due_at IS NOT NULL LIMIT 1');
+        expect(open).toEqual([]);
+      },
+      { within: 60_000 },
+    );
     expect(answeredAt.size).toBe(ADDRESSES);
     expect(new Set(statuses)).toEqual(new Set([202, 422]));
     expect(world.mail.begun.length).toBeGreaterThan(0);
@@ -59,7 +62,7 @@ describe('suppressions while sends are in flight', () => {
       'SELECT DISTINCT state FROM sends ORDER BY state',
     );
     expect(states.map(({ state }) => state)).toEqual(['sent', 'suppressed']);
-  });
+  }, 120_000);
 });
 
 /** A machine that has no connection left for the moment says 503: the caller comes back, as callers do. */

@@ -24,6 +24,7 @@ const SETTINGS = '/v1/messaging/channel-settings';
 const ROUTING = '/v1/messaging/event-routing';
 const SUPPRESSIONS = '/v1/messaging/suppressions';
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const SETTLED = { within: 20_000 };
 
 let world: MessagingWorld;
 let organization: { id: string; api: Caller };
@@ -83,7 +84,7 @@ function sendOf(correlationId: string, { api } = organization): Promise<ShownSen
     if (!found) throw new Error('There is no send yet');
     expect(more).toEqual([]);
     return found;
-  });
+  }, SETTLED);
 }
 
 async function told(
@@ -182,11 +183,11 @@ describe('an invitation', () => {
         );
         [send] = rows;
         expect(rows.map(({ state }) => state)).toEqual(['canceled']);
-      });
+      }, SETTLED);
     } finally {
       world.app.registry.outage(false);
     }
-    await eventually(() => expect(world.mail.to(other.address)).toHaveLength(1));
+    await eventually(() => expect(world.mail.to(other.address)).toHaveLength(1), SETTLED);
     expect((await shown(organization.api, send?.id ?? '')).reason).toBe('invalid_token');
     expect(world.mail.to(withdrawn.address)).toEqual([]);
   });
@@ -223,7 +224,10 @@ describe('an invitation', () => {
     let answer: () => void = () => undefined;
     world.mail.answersAfter = new Promise<void>((resolve) => (answer = resolve));
     const { id } = await told(invitation.event('created'));
-    await eventually(() => expect(world.mail.begun.map(({ to }) => to)).toContain(invitation.address));
+    await eventually(
+      () => expect(world.mail.begun.map(({ to }) => to)).toContain(invitation.address),
+      SETTLED,
+    );
     let done = false;
     const writing = platform.api
       .post(SUPPRESSIONS, { channel: 'email', address: invitation.address })
@@ -234,7 +238,7 @@ describe('an invitation', () => {
         [platform.id, invitation.address],
       );
       expect(rows).toHaveLength(1);
-    });
+    }, SETTLED);
     expect(done).toBe(false);
     answer();
     world.mail.answersAfter = Promise.resolve();
@@ -250,8 +254,9 @@ describe('an invitation', () => {
     const { id } = await told(invitation.event('created'));
     await settled(organization.api, id, 'bounced');
     for (const list of [organization, platform])
-      await eventually(async () =>
-        expect(await reasonsFor(invitation.address, list)).toEqual(['hard_bounce']),
+      await eventually(
+        async () => expect(await reasonsFor(invitation.address, list)).toEqual(['hard_bounce']),
+        SETTLED,
       );
     world.mail.treat = () => undefined;
   });
@@ -271,7 +276,7 @@ describe('an invitation', () => {
         [organizationId],
       );
       expect(rows).toHaveLength(1);
-    });
+    }, SETTLED);
     const invitation = anInvitation();
     const { id } = await told(invitation.event('created'));
     expect((await settled(organization.api, id, 'held')).reason).toBe('organization_suspended');
@@ -351,7 +356,7 @@ describe('an organization', () => {
       const content = n % 2 === 0 ? { subject: 'x', text: endless } : { subject: 'x', text: 'y' };
       await send(busy.api, aSend({ content }));
     }
-    await eventually(() => expect(provider.requests.length).toBeGreaterThan(0));
+    await eventually(() => expect(provider.requests.length).toBeGreaterThan(0), SETTLED);
     const invitation = anInvitation();
     await settled(organization.api, (await told(invitation.event('created'))).id, 'sent');
     const waiting = await world.database.query(
@@ -371,7 +376,7 @@ describe('an organization', () => {
     await eventually(() => {
       const addresses = new Set(invitations.map(({ address }) => address));
       expect(world.mail.begun.some(({ to }) => addresses.has(to))).toBe(true);
-    });
+    }, SETTLED);
     const one = anInvitation();
     const { id } = await told(one.event('created'));
     answer();
@@ -384,9 +389,12 @@ describe('an organization', () => {
     const theirs = new Set(invitations.map(({ address }) => address));
     // Those in hand when it came, and at most as many again; not two hundred.
     expect(before.filter(({ to }) => theirs.has(to)).length).toBeLessThanOrEqual(64);
-    await eventually(() => {
-      const counts = invitations.map(({ address }) => world.mail.to(address).length);
-      expect(counts.filter((count) => count === 1)).toHaveLength(200);
-    });
+    await eventually(
+      () => {
+        const counts = invitations.map(({ address }) => world.mail.to(address).length);
+        expect(counts.filter((count) => count === 1)).toHaveLength(200);
+      },
+      { within: 60_000 },
+    );
   });
 });

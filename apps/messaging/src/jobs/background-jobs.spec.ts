@@ -109,9 +109,11 @@ describe('disabling a rule', () => {
     await sends(rule, MANY);
     if (how === 'disabled') await rule.api.patch(`${ROUTING}/${rule.ruleId}`, { enabled: false });
     else await rule.api.delete(`${ROUTING}/${rule.ruleId}`);
-    await eventually(async () => expect(await inState(rule.organizationId, 'canceled')).toBe(MANY));
+    await eventually(async () => expect(await inState(rule.organizationId, 'canceled')).toBe(MANY), {
+      within: 30_000,
+    });
     expect(await largestTransaction('sends', rule.organizationId)).toBeLessThanOrEqual(ROWS_OF_A_PIECE);
-    await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]));
+    await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]), { within: 10_000 });
   });
 
   it('reads what waits a few times in all, however many pieces there are before and after it', async () => {
@@ -122,11 +124,11 @@ describe('disabling a rule', () => {
     await world.database.query('ANALYZE sends');
     const before = await worked();
     await rule.api.patch(`${ROUTING}/${rule.ruleId}`, { enabled: false });
-    await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]));
+    await eventually(async () => expect(await jobsOf(rule.organizationId)).toEqual([]), { within: 60_000 });
     expect(await inState(rule.organizationId, 'canceled')).toBe(count);
     const isTold = async () =>
       expect((await worked()).written).toBeGreaterThanOrEqual(before.written + count);
-    await eventually(isTold);
+    await eventually(isTold, { within: 30_000 });
     expect((await worked()).read - before.read).toBeLessThan(8 * count);
   });
 
@@ -134,7 +136,7 @@ describe('disabling a rule', () => {
     const rule = await aRule();
     const domain = await sends(rule, 300, { due: -1 });
     const begun = () => world.mail.begun.filter(({ to }) => to.endsWith(domain)).length;
-    await eventually(() => expect(begun()).toBeGreaterThan(0), { every: 5 });
+    await eventually(() => expect(begun()).toBeGreaterThan(0), { within: 20_000, every: 5 });
     expect((await rule.api.patch(`${ROUTING}/${rule.ruleId}`, { enabled: false })).status).toBe(200);
     const atAnswer = begun();
     const open = async () =>
@@ -142,7 +144,7 @@ describe('disabling a rule', () => {
         `SELECT 1 FROM sends WHERE organization_id = $1 AND (due_at IS NOT NULL OR state = 'dispatching')`,
         [rule.organizationId],
       );
-    await eventually(async () => expect(await open()).toEqual([]));
+    await eventually(async () => expect(await open()).toEqual([]), { within: 30_000 });
     expect(begun()).toBe(atAnswer);
     expect(await inState(rule.organizationId, 'canceled')).toBe(300 - atAnswer);
   });
@@ -159,14 +161,21 @@ describe('disabling a rule', () => {
       await rule.api.patch(`${ROUTING}/${rule.ruleId}`, { enabled: true });
       expect(await jobsOf(rule.organizationId)).toEqual([{ kind: 'cancel_sends_of_rule' }]);
       const after = await sends(rule, 1, { due: -1 });
-      await eventually(() => expect(world.mail.begun.filter(({ to }) => to.endsWith(after))).toHaveLength(1));
+      await eventually(
+        () => expect(world.mail.begun.filter(({ to }) => to.endsWith(after))).toHaveLength(1),
+        {
+          within: 20_000,
+        },
+      );
       const other = await startTestApp({
         module: 'messaging',
         root: MessagingModule,
         database: world.database,
       });
       try {
-        await eventually(async () => expect(await inState(rule.organizationId, 'canceled')).toBe(40));
+        await eventually(async () => expect(await inState(rule.organizationId, 'canceled')).toBe(40), {
+          within: 20_000,
+        });
       } finally {
         await other.close();
       }
@@ -187,7 +196,9 @@ describe('an organization that is suspended', () => {
     const rule = await aRule();
     await told(rule.organizationId, 'suspended');
     await sends(rule, 3, { due: -1 });
-    await eventually(async () => expect(await inState(rule.organizationId, 'held')).toBe(3));
+    await eventually(async () => expect(await inState(rule.organizationId, 'held')).toBe(3), {
+      within: 20_000,
+    });
     const looks = await world.database.query(
       `SELECT DISTINCT due_at::text AS due_at, reason, release_at FROM sends WHERE organization_id = $1`,
       [rule.organizationId],
@@ -201,7 +212,9 @@ describe('an organization that is suspended', () => {
       [rule.organizationId],
     );
     await told(rule.organizationId, 'reactivated');
-    await eventually(async () => expect(await inState(rule.organizationId, 'failed')).toBe(MANY + 3));
+    await eventually(async () => expect(await inState(rule.organizationId, 'failed')).toBe(MANY + 3), {
+      within: 60_000,
+    });
     expect(await largestTransaction('sends', rule.organizationId)).toBeLessThanOrEqual(ROWS_OF_A_PIECE);
     expect((await api.get(`/v1/messaging/sends?state=held`)).body).toMatchObject({ data: [] });
   });
@@ -213,7 +226,9 @@ describe('an organization that is suspended', () => {
       await told(rule.organizationId, 'suspended');
       await told(rule.organizationId, 'reactivated');
     }
-    await eventually(async () => expect(await inState(rule.organizationId, 'sent')).toBe(60));
+    await eventually(async () => expect(await inState(rule.organizationId, 'sent')).toBe(60), {
+      within: 30_000,
+    });
   });
 });
 
@@ -259,18 +274,20 @@ describe('a webhook endpoint with many deliveries', () => {
     expect(new Set(body.recent_deliveries.map(({ next_attempt_at: next }) => next))).toEqual(new Set([null]));
     expect(receiver.at(path)).toEqual([]);
     await api.patch(`${ENDPOINTS}/${id}`, { enabled: true });
-    await eventually(() => expect(receiver.at(path).length).toBe(MANY));
+    await eventually(() => expect(receiver.at(path).length).toBe(MANY), { within: 60_000 });
     expect(await largestTransaction('webhook_deliveries', organizationId)).toBeLessThanOrEqual(
       ROWS_OF_A_PIECE,
     );
     await api.delete(`${ENDPOINTS}/${id}`);
     expect((await api.delete(`${ENDPOINTS}/${id}/purge`)).status).toBe(204);
-    await eventually(async () =>
-      expect(
-        await world.database.query('SELECT 1 FROM webhook_deliveries WHERE organization_id = $1', [
-          organizationId,
-        ]),
-      ).toEqual([]),
+    await eventually(
+      async () =>
+        expect(
+          await world.database.query('SELECT 1 FROM webhook_deliveries WHERE organization_id = $1', [
+            organizationId,
+          ]),
+        ).toEqual([]),
+      { within: 20_000 },
     );
   });
 });
@@ -284,14 +301,19 @@ describe('a job that fails', () => {
     );
     const domain = await sends(other, 3);
     await other.api.patch(`${ROUTING}/${other.ruleId}`, { enabled: false });
-    await eventually(async () => expect(await inState(other.organizationId, 'canceled')).toBe(3));
-    await eventually(async () => {
-      const [row] = await world.database.query<{ failures: number }>(
-        'SELECT failures FROM background_jobs WHERE organization_id = $1',
-        [poisoned.organizationId],
-      );
-      expect(row?.failures).toBeGreaterThan(0);
+    await eventually(async () => expect(await inState(other.organizationId, 'canceled')).toBe(3), {
+      within: 20_000,
     });
+    await eventually(
+      async () => {
+        const [row] = await world.database.query<{ failures: number }>(
+          'SELECT failures FROM background_jobs WHERE organization_id = $1',
+          [poisoned.organizationId],
+        );
+        expect(row?.failures).toBeGreaterThan(0);
+      },
+      { within: 20_000 },
+    );
     await world.database.query('DELETE FROM background_jobs WHERE organization_id = $1', [
       poisoned.organizationId,
     ]);
@@ -320,14 +342,18 @@ describe('a job that cannot go on', () => {
     const other = await aRule();
     await sends(other, 3);
     await other.api.patch(`${ROUTING}/${other.ruleId}`, { enabled: false });
-    await eventually(async () => expect(await inState(other.organizationId, 'canceled')).toBe(3));
+    await eventually(async () => expect(await inState(other.organizationId, 'canceled')).toBe(3), {
+      within: 20_000,
+    });
   };
 
   it('after any number of failures waits five minutes at most, and its neighbours go on', async () => {
     const { id } = world.organization();
     await add(id, 'unheard_of', 60);
     await neighbourGoesOn();
-    await eventually(async () => expect(await of(id)).toEqual({ failures: 61, tried: true, later: true }));
+    await eventually(async () => expect(await of(id)).toEqual({ failures: 61, tried: true, later: true }), {
+      within: 20_000,
+    });
     await forget(id);
   });
 
@@ -342,7 +368,7 @@ describe('a job that cannot go on', () => {
     await neighbourGoesOn();
     expect(await of(id)).toMatchObject({ failures: 0, tried: false });
     await fault.mend();
-    await eventually(async () => expect(await of(id)).toMatchObject({ tried: true }));
+    await eventually(async () => expect(await of(id)).toMatchObject({ tried: true }), { within: 20_000 });
     await forget(id);
   });
 
@@ -354,7 +380,9 @@ describe('a job that cannot go on', () => {
       return 'done';
     });
     await add(id, 'slow');
-    await eventually(async () => expect(await of(id)).toEqual({ failures: 0, tried: true, later: true }));
+    await eventually(async () => expect(await of(id)).toEqual({ failures: 0, tried: true, later: true }), {
+      within: 20_000,
+    });
     await neighbourGoesOn();
     await forget(id);
   });

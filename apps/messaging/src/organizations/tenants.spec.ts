@@ -17,7 +17,7 @@ describe('the tenant of an organization', () => {
   let world: MessagingWorld;
   beforeAll(async () => {
     world = await messagingWorld();
-  });
+  }, 60_000);
   afterAll(() => world.close());
 
   const asking = (clock = new Clock()): Tenants =>

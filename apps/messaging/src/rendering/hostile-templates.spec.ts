@@ -64,7 +64,7 @@ describe('hostile templates', () => {
         neighbours: [`Hola Ana, ${at}`, `Hola Bea, ${at}`, `Hola Ana, ${at}`],
       })),
     );
-  });
+  }, 120_000);
 
   it.each(MALFORMED)('are refused when they are saved: $name', async ({ source, code }) => {
     expect(await codeOf(renderer.check('shop', [{ name: 'html', mode: 'html', source }]))).toBe(code);

@@ -75,7 +75,7 @@ const waitsOf = (organizationId: string) =>
   ]);
 
 async function waiting(organizationId: string, count: number): Promise<void> {
-  await eventually(async () => expect(await waitsOf(organizationId)).toHaveLength(count));
+  await eventually(async () => expect(await waitsOf(organizationId)).toHaveLength(count), { within: 20_000 });
 }
 
 describe('an event that comes before its contact', () => {

@@ -210,20 +210,23 @@ describe('an event that a rule answers to', () => {
     const event = recorded(organizationId, contact);
     await tellOf(organizationId, contact);
     await world.probe.publish(event);
-    await eventually(async () => {
-      const found = (await sendsOf(api, event.correlationId)).map(({ address, state, reason }) => [
-        address,
-        state,
-        reason,
-      ]);
-      expect(found.sort()).toEqual(
-        [
-          [null, 'failed', 'recipient_unreachable'],
-          ['payer@example.com', 'sent', null],
-          ['sales@example.com', 'sent', null],
-        ].sort(),
-      );
-    });
+    await eventually(
+      async () => {
+        const found = (await sendsOf(api, event.correlationId)).map(({ address, state, reason }) => [
+          address,
+          state,
+          reason,
+        ]);
+        expect(found.sort()).toEqual(
+          [
+            [null, 'failed', 'recipient_unreachable'],
+            ['payer@example.com', 'sent', null],
+            ['sales@example.com', 'sent', null],
+          ].sort(),
+        );
+      },
+      { within: 20_000 },
+    );
   });
 
   it('of a soft-deleted contact leads to nothing at all', async () => {
@@ -265,7 +268,9 @@ describe('an event that a rule answers to', () => {
     });
     const [imported, live] = [entered('import'), entered('event')];
     await world.probe.publish(imported, live);
-    await eventually(async () => expect(await sendsOf(api, live.correlationId)).toHaveLength(1));
+    await eventually(async () => expect(await sendsOf(api, live.correlationId)).toHaveLength(1), {
+      within: 20_000,
+    });
     expect(await sendsOf(api, imported.correlationId)).toEqual([]);
   });
 
@@ -297,10 +302,15 @@ describe('an event that a rule answers to', () => {
         merged_version: 2,
       },
     });
-    await eventually(async () => {
-      const { body } = await api.get<{ data: ShownSend[] }>(`/v1/messaging/sends?contact_id=${survivor.id}`);
-      expect(body.data.map(({ id }) => id)).toEqual([before.id]);
-    });
+    await eventually(
+      async () => {
+        const { body } = await api.get<{ data: ShownSend[] }>(
+          `/v1/messaging/sends?contact_id=${survivor.id}`,
+        );
+        expect(body.data.map(({ id }) => id)).toEqual([before.id]);
+      },
+      { within: 20_000 },
+    );
     const after = await sendFor(api, recorded(organizationId, merged));
     expect(await settled(api, after.id, 'sent')).toMatchObject({
       contact_id: survivor.id,
@@ -329,12 +339,15 @@ describe('an event that a rule answers to', () => {
     });
     const event = recorded(organizationId, contact);
     await world.probe.publish(event);
-    await eventually(async () => {
-      const found = (await sendsOf(api, event.correlationId)).map(
-        ({ state, reason }) => `${state} ${reason}`,
-      );
-      expect(found.sort()).toEqual(['opted_out no_consent', 'sent null']);
-    });
+    await eventually(
+      async () => {
+        const found = (await sendsOf(api, event.correlationId)).map(
+          ({ state, reason }) => `${state} ${reason}`,
+        );
+        expect(found.sort()).toEqual(['opted_out no_consent', 'sent null']);
+      },
+      { within: 20_000 },
+    );
   });
 
   it('is held while the organization is suspended, and goes on when it is not', async () => {
@@ -348,13 +361,16 @@ describe('an event that a rule answers to', () => {
       data: { organization_id: organizationId, id: organizationId, slug: 'shop', changed: ['status'] },
     });
     await world.probe.publish(told('suspended'));
-    await eventually(async () => {
-      const rows = await world.database.query(
-        `SELECT 1 FROM organizations WHERE organization_id = $1 AND status = 'suspended'`,
-        [organizationId],
-      );
-      expect(rows).toHaveLength(1);
-    });
+    await eventually(
+      async () => {
+        const rows = await world.database.query(
+          `SELECT 1 FROM organizations WHERE organization_id = $1 AND status = 'suspended'`,
+          [organizationId],
+        );
+        expect(rows).toHaveLength(1);
+      },
+      { within: 20_000 },
+    );
     const { id } = await sendFor(api, recorded(organizationId, contact));
     expect(await settled(api, id, 'held')).toMatchObject({ reason: 'organization_suspended' });
     await world.probe.publish(told('reactivated'));

@@ -94,12 +94,15 @@ describe('a contact that core is about to purge', () => {
     };
     // In one chunk of one organization: where the other's send is, the held one's would be.
     await world.probe.publish(paid(held), paid(other));
-    await eventually(async () => {
-      const rows = await world.database.query('SELECT contact_id FROM sends WHERE organization_id = $1', [
-        id,
-      ]);
-      expect(rows.map((row) => row['contact_id'])).toEqual([other.id]);
-    });
+    await eventually(
+      async () => {
+        const rows = await world.database.query('SELECT contact_id FROM sends WHERE organization_id = $1', [
+          id,
+        ]);
+        expect(rows.map((row) => row['contact_id'])).toEqual([other.id]);
+      },
+      { within: 20_000 },
+    );
     const inbox = await eventually(async () => {
       const rows = await world.database.query('SELECT 1 FROM inbox WHERE organization_id = $1', [id]);
       expect(rows).toHaveLength(2);

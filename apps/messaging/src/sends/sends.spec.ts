@@ -104,15 +104,18 @@ describe('POST /v1/messaging/sends', () => {
     const answer = await post(api, aSend({ recipient: { contact_id: randomUUID() } }));
     expect(answer).toMatchObject({ status: 202, body: { state: 'accepted' } });
     // Whoever has just taken the send up notes its own time at the end of its turn.
-    await eventually(async () => {
-      await world.database.query(
-        `UPDATE sends SET waiting_since = now() - interval '16 minutes', due_at = now()
+    await eventually(
+      async () => {
+        await world.database.query(
+          `UPDATE sends SET waiting_since = now() - interval '16 minutes', due_at = now()
             WHERE id = $1 AND claim IS NULL AND waiting_since > now() - interval '15 minutes'`,
-        [answer.body.send_id],
-      );
-      const { state, reason } = await shown(api, answer.body.send_id);
-      expect([state, reason]).toEqual(['failed', 'recipient_unreachable']);
-    });
+          [answer.body.send_id],
+        );
+        const { state, reason } = await shown(api, answer.body.send_id);
+        expect([state, reason]).toEqual(['failed', 'recipient_unreachable']);
+      },
+      { within: 20_000 },
+    );
   });
 
   it('one message for 50 requests at once with one key', async () => {

@@ -259,11 +259,16 @@ describe('POST /v1/messaging/unsubscribe', () => {
       expect(answer.status).toBe(200);
     });
     await Promise.all([...sends, ...ends]);
-    await eventually(async () => {
-      expect(await world.database.query('SELECT 1 FROM sends WHERE due_at IS NOT NULL LIMIT 1')).toEqual([]);
-    });
+    await eventually(
+      async () => {
+        expect(await world.database.query('SELECT 1 FROM sends WHERE due_at IS NOT NULL LIMIT 1')).toEqual(
+          [],
+        );
+      },
+      { within: 30_000 },
+    );
     world.mail.delay = () => 0;
     expect(answeredAt.size).toBe(addresses.length);
     expect(world.mail.begun.filter(({ to, at }) => at > (answeredAt.get(to) ?? Infinity))).toEqual([]);
-  });
+  }, 60_000);
 });

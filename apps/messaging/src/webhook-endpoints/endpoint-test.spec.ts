@@ -7,6 +7,7 @@ import {
   deliveries,
   ENDPOINTS,
   WebhookBench,
+  WITHIN,
   type Delivery,
   type Endpoint,
 } from './webhook-bench.fixture.js';
@@ -111,7 +112,7 @@ describe('signing: v1a', () => {
     const rows = await world.database.query('SELECT secrets FROM webhook_endpoints WHERE id = $1', [made.id]);
     expect(JSON.stringify(rows)).not.toContain('whsk_');
     await bench.publish(organizationId);
-    await eventually(() => expect(bench.at(made)).toHaveLength(1));
+    await eventually(() => expect(bench.at(made)).toHaveLength(1), WITHIN);
     const [received] = bench.at(made) as [Received];
     expect(await verified(made.public_key, received)).toBe(true);
     expect(await verified(made.public_key, { ...received, body: `${received.body} ` })).toBe(false);

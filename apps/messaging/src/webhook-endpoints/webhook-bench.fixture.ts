@@ -6,6 +6,7 @@ import { WebhookReceiver, type Received } from './webhook-receiver.fixture.js';
 /** Where endpoints are made. */
 export const ENDPOINTS = '/v1/messaging/webhook-endpoints';
 export const DAY = 86_400_000;
+export const WITHIN = { within: 20_000 };
 
 /** A delivery as the list shows it. */
 export interface Delivery {
@@ -83,5 +84,5 @@ export function delivery(api: Caller, id: string, expected: Partial<Delivery>): 
     const found = await deliveries(api, id);
     expect(found).toEqual([expect.objectContaining(expected)]);
     return found[0] as Delivery;
-  });
+  }, WITHIN);
 }

@@ -34,14 +34,14 @@ beforeAll(async () => {
     await admin.createTopics({ topics: [{ topic, replicaAssignment }] });
   });
   app = await aBus([], { role: 'api' });
-  await eventually(() => app.get(RecordProducer).prepare([TOPIC]));
-});
+  await eventually(() => app.get(RecordProducer).prepare([TOPIC]), 60_000);
+}, 180_000);
 afterAll(async () => {
   await app.close();
   await second.remove();
   await first.remove();
   await database.drop();
-});
+}, 60_000);
 
 async function asking(work: (admin: Admin) => Promise<void>): Promise<void> {
   const brokers = String(process.env['KAFKA_BROKERS']).split(',');
@@ -49,7 +49,7 @@ async function asking(work: (admin: Admin) => Promise<void>): Promise<void> {
   await eventually(async () => {
     await admin.connect();
     await work(admin);
-  });
+  }, 60_000);
   await admin.disconnect();
 }
 
@@ -68,7 +68,7 @@ function consuming(group: string): { seen: string[]; consumer: RecordConsumer } 
 }
 
 async function write(partition: number, value: string): Promise<void> {
-  await eventually(() => app.get(RecordProducer).sendToPartition(TOPIC, partition, value));
+  await eventually(() => app.get(RecordProducer).sendToPartition(TOPIC, partition, value), 60_000);
 }
 
 async function valueOf(metric: string, ...labels: string[]): Promise<number> {
@@ -86,14 +86,14 @@ describe('the consumers of a topic with a partition that nobody leads', () => {
     const before = consuming('spec.known');
     await eventually(() => {
       expect(before.seen).toHaveLength(3);
-    });
+    }, 60_000);
     await before.consumer.stop();
     await write(ORPHANED, 'unread');
     await second.kill();
     await eventually(async () => {
       await app.get(Topics).look([TOPIC]);
       expect(app.get(Topics).leaderOf(TOPIC, ORPHANED)).toBe(-1);
-    });
+    }, 60_000);
     await write(0, 'meanwhile 0');
     await write(2, 'meanwhile 2');
 
@@ -102,7 +102,7 @@ describe('the consumers of a topic with a partition that nobody leads', () => {
     await eventually(() => {
       expect(known.seen.toSorted()).toEqual(['meanwhile 0', 'meanwhile 2']);
       expect(fresh.seen.toSorted()).toEqual(['before 0', 'before 2', 'meanwhile 0', 'meanwhile 2']);
-    });
+    }, 60_000);
 
     await expectMeasured();
 
@@ -110,10 +110,10 @@ describe('the consumers of a topic with a partition that nobody leads', () => {
     await eventually(() => {
       expect(known.seen.slice(2)).toEqual(['unread']);
       expect(fresh.seen.slice(4)).toEqual(['before 1', 'unread']);
-    });
+    }, 90_000);
     await known.consumer.stop();
     await fresh.consumer.stop();
-  });
+  }, 300_000);
 });
 
 /** Kafka answers, the led partitions are measured, the other one counts as standing still. */
@@ -130,5 +130,5 @@ async function expectMeasured(): Promise<void> {
       expect(await of('event_consumer_stuck_seconds', group, ORPHANED)).toBeGreaterThan(250);
     }
     expect(await valueOf('dependency_up', 'dependency="kafka"')).toBe(1);
-  });
+  }, 60_000);
 }

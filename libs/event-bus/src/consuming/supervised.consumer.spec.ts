@@ -106,12 +106,12 @@ describe('SupervisedConsumer', () => {
     consumer.watch(Date.now() + 60_000);
     await eventually(() => {
       expect(values.size).toBe(50);
-    });
+    }, 40_000);
     expect(made()).toBe(2);
     // The dead one ends with its batch: until then it keeps its connections, and this process.
     hanging.resolve();
     await consumer.stop();
-  });
+  }, 60_000);
 
   it('hands the partitions to another member when it stops, and loses nothing', async () => {
     const client = app.get(KafkaClient);

@@ -65,12 +65,12 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => tokens.listen(0, '127.0.0.1', resolve));
-});
+}, 180_000);
 afterAll(async () => {
   await new Promise((resolve) => tokens.close(resolve));
   await broker.remove();
   await database.drop();
-});
+}, 60_000);
 
 const VARIABLES = [
   'TLS',
@@ -100,7 +100,7 @@ async function sendAndConsume(topic: string): Promise<void> {
   const app: INestApplication = await aBus([], { role: 'api' });
   const seen: string[] = [];
   try {
-    await eventually(() => app.get(RecordProducer).send(topic, { key: 'a', value: 'over TLS' }));
+    await eventually(() => app.get(RecordProducer).send(topic, { key: 'a', value: 'over TLS' }), 30_000);
     app.get(RecordConsumers).consume({
       topic,
       group: topic,
@@ -111,7 +111,7 @@ async function sendAndConsume(topic: string): Promise<void> {
     });
     await eventually(() => {
       expect(seen).toContain('over TLS');
-    });
+    }, 30_000);
   } finally {
     await app.close();
   }
@@ -120,7 +120,7 @@ async function sendAndConsume(topic: string): Promise<void> {
   const plain = await reading(topic);
   await eventually(() => {
     expect(plain.messages.map(({ value }) => value)).toContain('over TLS');
-  });
+  }, 30_000);
   await plain.stop();
 }
 
@@ -136,7 +136,7 @@ describe('a broker with TLS and SASL', () => {
   it('takes records by SCRAM, and gives them', async () => {
     given(scram());
     await sendAndConsume('spec.scram');
-  });
+  }, 120_000);
 
   it('takes records by OAUTHBEARER, with a token for client credentials that is asked for once', async () => {
     askedForTokens = [];
@@ -153,14 +153,14 @@ describe('a broker with TLS and SASL', () => {
     await sendAndConsume('spec.oauth');
     const basic = Buffer.from('platform:of%20the%20client').toString('base64');
     expect(askedForTokens).toEqual([`Basic ${basic} grant_type=client_credentials&scope=kafka`]);
-  });
+  }, 120_000);
 
   it('takes records by OAUTHBEARER, with a token from a file', async () => {
     const file = join(broker.folder, 'token');
     writeFileSync(file, `${unsignedToken()}\n`);
     given({ TLS: 'true', TLS_CA_FILE: authority, SASL_MECHANISM: 'oauthbearer', OAUTH_TOKEN_FILE: file });
     await sendAndConsume('spec.token-file');
-  });
+  }, 120_000);
 
   it('refuses the start with a wrong password, in a sentence that does not show it', async () => {
     given({ ...scram(), SASL_PASSWORD: 'not-the-password' });
@@ -170,7 +170,7 @@ describe('a broker with TLS and SASL', () => {
       /^Kafka refuses the credentials of KAFKA_SASL_\* \(scram-sha-512\): .*[Aa]uthentication failed/,
     );
     await expect(start).rejects.not.toThrow(/not-the-password/);
-  });
+  }, 60_000);
 
   it('refuses the start when the certificate is not trusted', async () => {
     const { TLS_CA_FILE: _, ...untrusting } = scram();
@@ -179,7 +179,7 @@ describe('a broker with TLS and SASL', () => {
     await expect(aBus([], { role: 'api' })).rejects.toThrow(
       /^The certificate of Kafka is not trusted; see KAFKA_TLS_CA_FILE/,
     );
-  });
+  }, 60_000);
 });
 
 describe('what the environment says of security', () => {

@@ -35,14 +35,14 @@ beforeAll(async () => {
   await append([orphan, neighbour, stranger], 'before');
   await eventually(async () => {
     expect(await waiting()).toEqual([]);
-  });
-});
+  }, 60_000);
+}, 180_000);
 afterAll(async () => {
   await app.close();
   await second.remove();
   await first.remove();
   await database.drop();
-});
+}, 60_000);
 
 function keyIn(fits: (partition: number, shard: number) => boolean): string {
   for (;;) {
@@ -77,20 +77,20 @@ async function outage(name: string, begin: () => unknown, end: () => unknown): P
   for (const value of values) await append([orphan, neighbour, stranger], value);
   await eventually(async () => {
     expect(await waiting()).toEqual(values.map((value) => ({ key: orphan, value })));
-  });
+  }, 60_000);
   // More than a relay takes of a shard at once: it must see what is behind.
   const large = Array.from({ length: 6 }, (_, at) => `${name} large ${String(at)} ${'x'.repeat(100_000)}`);
   for (const value of large) await append([orphan], value);
   await append([neighbour, stranger], `${name} behind`);
   await eventually(async () => {
     expect(await waiting()).toEqual([...values, ...large].map((value) => ({ key: orphan, value })));
-  });
+  }, 60_000);
   expect(await ageOfOldest()).toBeGreaterThan(0);
 
   await end();
   await eventually(async () => {
     expect(await waiting()).toEqual([]);
-  });
+  }, 90_000);
   expect(await ageOfOldest()).toBe(0);
   const topic = await reading(TOPIC);
   const valuesOf = (key: string): string[] =>
@@ -101,7 +101,7 @@ async function outage(name: string, begin: () => unknown, end: () => unknown): P
     expect([...new Set(valuesOf(orphan))]).toEqual([...values, ...large]);
     expect(valuesOf(neighbour)).toEqual([...values, `${name} behind`]);
     expect(valuesOf(stranger)).toEqual([...values, `${name} behind`]);
-  });
+  }, 60_000);
   await topic.stop();
 }
 
@@ -112,7 +112,7 @@ describe('a partition that cannot be written', () => {
       () => second.kill(),
       () => second.start(),
     );
-  });
+  }, 240_000);
 
   it('lets the others be published once while its leader hangs', async () => {
     await outage(
@@ -120,5 +120,5 @@ describe('a partition that cannot be written', () => {
       () => second.freeze(),
       () => second.thaw(),
     );
-  });
+  }, 240_000);
 });

@@ -308,7 +308,7 @@ describe('several relays at once', () => {
     });
     await topic.stop();
     await Promise.all(apps.map((app) => app.close()));
-  });
+  }, 60_000);
 });
 
 /** How many of a key's events are committed. */

@@ -35,18 +35,16 @@ beforeAll(async () => {
   producer = app.get(RecordProducer);
   otherApp = await aBus([], { role: 'api' });
   other = otherApp.get(RecordProducer);
-  await eventually(() =>
-    Promise.all([producer.prepare([TOPIC]), other.prepare([TOPIC])]).then(() => undefined),
-  );
+  for (const one of [producer, other]) await eventually(() => one.prepare([TOPIC]), 60_000);
   led = [0, 2];
   orphaned = 1;
-});
+}, 180_000);
 afterAll(async () => {
   await Promise.all([app.close(), otherApp.close()]);
   await second.remove();
   await first.remove();
   await database.drop();
-});
+}, 60_000);
 
 function send(partition: number, value: string): Promise<void> {
   return producer.sendToPartition(TOPIC, partition, value);
@@ -68,7 +66,7 @@ describe('a partition without a leader', () => {
     const begun = await Promise.allSettled(lines.map((line) => line.connect()));
     await Promise.all(lines.map((line) => line.close()));
     expect(begun.filter(({ status }) => status === 'rejected')).toEqual([]);
-  });
+  }, 180_000);
 
   it('is refused alone: what goes to the others is acknowledged', async () => {
     // Each refusal takes its time: five wait for theirs together, and the others are acknowledged meanwhile.
@@ -92,11 +90,11 @@ describe('a partition without a leader', () => {
         });
     }
     expect(app.get(Topics).partitionsOf(TOPIC)).toBe(3);
-  });
+  }, 180_000);
 
   it('is written again, in order, once it is led; what the others acknowledged is there, once', async () => {
     await second.start();
-    await eventually(() => send(orphaned, 'led again'));
+    await eventually(() => send(orphaned, 'led again'), 60_000);
     const places = Array.from({ length: 200 }, (_, place) => `place ${String(place)}`);
     await Promise.all(places.map((value) => send(orphaned, value)));
     const topic = await reading(TOPIC);
@@ -105,7 +103,7 @@ describe('a partition without a leader', () => {
       expect(read).toEqual(places);
       const others = topic.messages.map(({ value }) => value).filter((value) => values.includes(value));
       expect(others.toSorted()).toEqual(values.toSorted());
-    });
+    }, 60_000);
     await topic.stop();
-  });
+  }, 180_000);
 });

@@ -76,5 +76,5 @@ describe('an event whose statement always runs into its time limit', () => {
     expect(failed).toMatchObject([{ name: 'slow', failure: { error: expect.anything() as unknown } }]);
     await eventually(() => expect(taken).toContain('after'));
     expect(taken).not.toContain('slow');
-  });
+  }, 60_000);
 });

@@ -10,7 +10,7 @@ const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
 const VERSION = 'v1.2.0';
 const MODULE = `github.com/johannesboyne/gofakes3/cmd/gofakes3@${VERSION}`;
 const BUILT_WITHIN_MS = 570_000;
-const READY_WITHIN_MS = 90_000;
+const READY_WITHIN_MS = 30_000;
 const BUCKET = 'files';
 
 /** A storage that speaks S3, of a spec file's own, with one empty bucket. It looks at no signature. */

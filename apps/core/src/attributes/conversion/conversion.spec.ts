@@ -27,7 +27,7 @@ let id: string;
 let caller: Caller;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 beforeEach(() => {
   ({ id, caller } = world.anOrganization());
 });
@@ -148,7 +148,7 @@ describe('the conversion of many contacts', () => {
       [id],
     );
     expect(counts).toEqual({ numbers: MANY, others: 0 });
-  });
+  }, 60_000);
 
   it('takes what is written meanwhile by the declared type, and stores it as what it will be', async () => {
     await manyContacts(world, id, MANY);
@@ -170,7 +170,7 @@ describe('the conversion of many contacts', () => {
     await runnerOf(world).runAll();
     expect(await readDefinition(caller, definition)).toMatchObject({ type: 'integer', conversion: null });
     expect((await post(5)).status).toBe(201);
-  });
+  }, 60_000);
 
   it('changes nothing where a value was written just before that would be lost', async () => {
     await manyContacts(world, id, MANY);
@@ -199,7 +199,7 @@ describe('the conversion of many contacts', () => {
     );
     await runnerOf(world).runAll();
     expect((await readDefinition(caller, fresh)).deleted_at).not.toBeNull();
-  });
+  }, 60_000);
 });
 
 describe('where there is no time for all contacts', () => {

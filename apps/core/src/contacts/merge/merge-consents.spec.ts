@@ -1,11 +1,12 @@
 import { expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
+import { START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import { merge, undo } from './merge.fixture.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 type Named = { id: string };

@@ -1,5 +1,5 @@
 import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
-import { accepted, anIdentify, aTrack } from '../../core.fixture.js';
+import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import type { ContactDto } from '../contact.dto.js';
 import { merge, profileOf, read, tryMerge, tryUndo, undo } from './merge.fixture.js';
@@ -7,7 +7,7 @@ import { merge, profileOf, read, tryMerge, tryUndo, undo } from './merge.fixture
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const RUT = { type: 'CL_RUT', value: '12345678-5' };
@@ -263,9 +263,12 @@ describe('merges among events on their way', () => {
       const [done] = await Promise.all([merge(caller, survivor, merged), ...burst(10)]);
       await Promise.all([undo(caller, done), ...burst(10)]);
     }
-    await eventually(async () => {
-      expect(await world.query('SELECT 1 FROM events WHERE organization_id = $1', [id])).toHaveLength(sent);
-    });
+    await eventually(
+      async () => {
+        expect(await world.query('SELECT 1 FROM events WHERE organization_id = $1', [id])).toHaveLength(sent);
+      },
+      { within: 20_000 },
+    );
     const half = sent / 2;
     expect(await eventsOf(caller, survivor)).toEqual(Array(half).fill('a'));
     expect(await eventsOf(caller, merged)).toEqual(Array(half).fill('b'));

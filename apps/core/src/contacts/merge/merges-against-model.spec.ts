@@ -337,7 +337,7 @@ describe('merges, undos, writes and events', () => {
   let world: SegmentWorld;
   beforeAll(async () => {
     world = await SegmentWorld.start();
-  });
+  }, 60_000);
   afterAll(async () => {
     world.stopClock();
     await world.close();
@@ -355,5 +355,5 @@ describe('merges, undos, writes and events', () => {
       }),
       { seed: 20_261_121, numRuns: 40 },
     );
-  });
+  }, 240_000);
 });

@@ -1,13 +1,14 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
+import { START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import { merge, MERGE, profileOf, read, tryMerge, tryUndo, undo } from './merge.fixture.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const RUT = { type: 'CL_RUT', value: '12345678-5' };

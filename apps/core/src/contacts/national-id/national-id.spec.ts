@@ -1,6 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
+import { START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import type { NationalIdDto } from './national-id.dto.js';
 
@@ -9,7 +10,7 @@ const READ = 'core.contacts.read_national_id';
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const auditOf = (organizationId: string): Promise<Record<string, unknown>[]> =>

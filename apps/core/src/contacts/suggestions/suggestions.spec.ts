@@ -1,6 +1,6 @@
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { accepted, anIdentify } from '../../core.fixture.js';
+import { accepted, anIdentify, START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import type { ContactDto } from '../contact.dto.js';
 import { merge, undo } from '../merge/merge.fixture.js';
@@ -12,7 +12,7 @@ const SUGGESTIONS = '/v1/core/merge-suggestions';
 let world: ContactWorld;
 beforeAll(async () => {
   world = await ContactWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 async function suggestions(caller: Caller, query = ''): Promise<MergeSuggestionDto[]> {

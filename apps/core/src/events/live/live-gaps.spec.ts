@@ -29,7 +29,7 @@ beforeAll(async () => {
     endOnlyByOutages(instance);
     instance.app.get(LiveFeed, { strict: false }).waitedForMs = 2_000;
   }
-});
+}, 120_000);
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.close();
 });

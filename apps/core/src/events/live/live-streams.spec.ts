@@ -34,7 +34,7 @@ beforeAll(async () => {
   });
   endOnlyByOutages(world.core.app);
   endOnlyByOutages(beside);
-});
+}, 120_000);
 afterEach(async () => {
   for (const reader of readers.splice(0)) await reader.close();
 });
@@ -257,14 +257,20 @@ describe('GET /v1/core/events/stream', () => {
         id,
         Array.from({ length: 100 }, () => given({ properties })),
       );
-    await eventually(() => expect(steady.events).toHaveLength(EVENTS));
+    await eventually(() => expect(steady.events).toHaveLength(EVENTS), { within: 30_000 });
     slow.start();
-    await eventually(() => {
-      const dropped = slow.events.filter(({ event }) => event === 'dropped');
-      const count = dropped.reduce((sum, { data }) => sum + (JSON.parse(data) as { count: number }).count, 0);
-      expect(count).toBeGreaterThan(0);
-      expect(slow.events.length - dropped.length + count).toBe(EVENTS);
-    });
+    await eventually(
+      () => {
+        const dropped = slow.events.filter(({ event }) => event === 'dropped');
+        const count = dropped.reduce(
+          (sum, { data }) => sum + (JSON.parse(data) as { count: number }).count,
+          0,
+        );
+        expect(count).toBeGreaterThan(0);
+        expect(slow.events.length - dropped.length + count).toBe(EVENTS);
+      },
+      { within: 30_000 },
+    );
   });
 
   it('429 for the sixth of an organization, over all instances, until one has gone', async () => {

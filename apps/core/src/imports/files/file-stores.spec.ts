@@ -15,6 +15,8 @@ import { ImportFiles, type ImportFile } from './import-files.js';
 import { BLOCK_BYTES, FileDamaged } from './sealed-blocks.js';
 
 const SEALED_BYTES = BLOCK_BYTES + 16;
+/** Building the storage's program, the first time on a machine. */
+const START_MS = 600_000;
 
 /** What a bucket is configured by. */
 function bucketOf(server: S3Server): Record<string, string> {
@@ -62,7 +64,7 @@ describe.each(STORES)('files in $name', ({ start }) => {
     process.env['ENCRYPTION_KEY'] = Buffer.alloc(32, 7).toString('base64');
     files = new ImportFiles(store);
     Reflect.deleteProperty(process.env, 'ENCRYPTION_KEY');
-  });
+  }, START_MS);
   afterAll(() => started.stop());
 
   const content = Buffer.from(Array.from({ length: 20_000 }, (_, at) => `line ${at}\n`).join(''));

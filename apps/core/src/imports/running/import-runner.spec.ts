@@ -4,7 +4,7 @@ import { Clock, Database, newId } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { ImportFiles } from '../files/import-files.js';
 import { aFolder, IMPORTS, lines, send } from '../import.fixture.js';
 import type { ImportDto } from '../import.dto.js';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   folder = await aFolder();
   // Nothing is carried out by itself.
   core = await startCore({ IMPORT_DIRECTORY: folder.path, PROCESS_ROLE: 'api' });
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();

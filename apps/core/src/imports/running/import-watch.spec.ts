@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectStatus } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { aFolder, lines, send } from '../import.fixture.js';
 import { ImportWatch } from './import-watch.js';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
   folder = await aFolder();
   // Nothing is carried out by itself.
   core = await startCore({ IMPORT_DIRECTORY: folder.path, PROCESS_ROLE: 'api' });
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();

@@ -3,7 +3,7 @@ import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { startCore, type TestCore } from '../../core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { ImportFiles } from '../files/import-files.js';
 import { aFolder, IMPORTS, lines, send } from '../import.fixture.js';
 import type { ImportDto } from '../import.dto.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await aFolder();
   // Nothing is carried out.
   core = await startCore({ IMPORT_DIRECTORY: folder.path, PROCESS_ROLE: 'api' });
-});
+}, START_MS);
 afterAll(async () => {
   await core.close();
   await folder.remove();

@@ -36,7 +36,7 @@ describe('what the instances share their limits in', () => {
     const first = newId();
     await eventually(() => inRedis.beat(first));
     await inRedis.leave(first);
-  });
+  }, 120_000);
   afterAll(async () => {
     await stores.get('Redis')?.close();
     await redis.stop();
@@ -162,7 +162,9 @@ describe('what the instances share their limits in', () => {
     await redis.crash();
     await expect(store.exchange([aRequest()], DEBT)).rejects.toThrow();
     await redis.restart();
-    const [answer] = await eventually(() => store.exchange([aRequest({ wanted: 5 })], DEBT));
+    const [answer] = await eventually(() => store.exchange([aRequest({ wanted: 5 })], DEBT), {
+      within: 20_000,
+    });
     expect(answer).toEqual({ granted: 5, balance: 95 });
     redis.freeze();
     try {
@@ -170,6 +172,6 @@ describe('what the instances share their limits in', () => {
     } finally {
       redis.thaw();
     }
-    await eventually(() => store.exchange([aRequest()], DEBT));
-  });
+    await eventually(() => store.exchange([aRequest()], DEBT), { within: 20_000 });
+  }, 60_000);
 });

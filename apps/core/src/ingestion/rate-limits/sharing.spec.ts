@@ -75,7 +75,7 @@ describe('limits that instances share', () => {
       },
     );
     await fc.assert(property, { numRuns: 40 });
-  });
+  }, 120_000);
 
   it.each([5, 10, 20, 50, 200])(
     'hold to 10 % of %d a second, in requests of one or of a second’s worth',

@@ -16,7 +16,7 @@ let messaging: Caller;
 beforeAll(async () => {
   world = await SegmentWorld.start();
   messaging = await peerModule('messaging', 'core', world.core.app.internalUrl);
-});
+}, 60_000);
 afterAll(() => world.close());
 
 const rule = { attribute: 'country', op: 'eq', value: 'CL' };

@@ -10,7 +10,7 @@ const PREVIEW = `${SEGMENTS}/preview`;
 let world: SegmentWorld;
 beforeAll(async () => {
   world = await SegmentWorld.start();
-});
+}, 60_000);
 afterAll(() => world.close());
 
 const plan = (value: unknown) => ({ attribute: 'attributes.plan', op: 'eq', value });

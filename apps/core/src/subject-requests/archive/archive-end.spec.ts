@@ -8,13 +8,14 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import { at } from '../../contacts/contact.fixture.js';
+import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
 import { archiveOf, ask, askedIn, remembered, rowsIn, ZIP } from './archive.fixture.js';
 
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 afterEach(() => world.rows.clear());
 
@@ -69,7 +70,7 @@ describe('an archive that is broken off', () => {
     const events = rowsIn((await archiveOf(caller, done)).files, 'core/events');
     expect(new Set(events.map((event) => event['id'])).size).toBe(1_200);
     expect(events).toHaveLength(1_200);
-  });
+  }, 120_000);
 
   it('is written anew by another once whoever was killed has held it for its time', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -98,7 +99,7 @@ describe('an archive that is broken off', () => {
       organizationId,
     ]);
     await archiveOf(caller, await world.inState(caller, request, 'completed'));
-  });
+  }, 120_000);
 });
 
 describe('an archive of many rows', () => {
@@ -115,7 +116,7 @@ describe('an archive of many rows', () => {
     expect(await counts.tries()).toBe(0);
     await counts.mend();
     expect(rowsIn((await archiveOf(caller, done)).files, 'core/events')).toHaveLength(20_000);
-  });
+  }, 120_000);
 });
 
 describe('a purge', () => {
@@ -143,7 +144,7 @@ describe('a purge', () => {
     ).toEqual([{ id: other.id }]);
     const headers = { accept: ZIP };
     expectProblem(await caller.get(`${REQUESTS}/${done.id}`, { headers }), 404, 'result_expired');
-  });
+  }, 60_000);
 });
 
 describe('an erasure', () => {
@@ -176,7 +177,7 @@ describe('an erasure', () => {
     expectProblem(late, 409, 'invalid_state');
     await world.answerAll(organizationId, erasure.id);
     await world.inState(caller, erasure, 'completed');
-  });
+  }, 120_000);
 
   it('is never begun by a request that asks for none, whichever release verifies it', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();

@@ -8,6 +8,7 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import { merge } from '../../contacts/merge/merge.fixture.js';
+import { START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
 import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';
 import { EXPIRED_ARCHIVES } from '../subject-requests.module.js';
@@ -19,7 +20,7 @@ const FORMULA = '=HYPERLINK("http://evil.example")';
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 afterEach(() => world.rows.clear());
 
@@ -80,7 +81,7 @@ describe('access', () => {
     expect([...(questions[0] as { contact_ids: string[] }).contact_ids].sort()).toEqual(
       [survivor.id, merged.id].sort(),
     );
-  });
+  }, 60_000);
 
   it('is sealed at rest, downloaded as often as one likes, and audited each time', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -103,7 +104,7 @@ describe('access', () => {
       headers: { accept: '*/*' },
     });
     expect(body.result?.sha256).toHaveLength(64);
-  });
+  }, 60_000);
 
   it('is not there before its end, for anybody else, or of an erasure', async () => {
     const { caller } = world.contacts.anOrganization();
@@ -120,7 +121,7 @@ describe('access', () => {
       expectProblem(await who.get(`${REQUESTS}/${path}`, { headers }), 404, 'not_found');
     const erasure = await world.erase(caller, { contact_id: id });
     expectProblem(await caller.get(`${REQUESTS}/${erasure.id}`, { headers }), 409, 'invalid_state');
-  });
+  }, 60_000);
 
   it('expires, and is removed with its pieces', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -143,7 +144,7 @@ describe('access', () => {
     expect(left).toEqual([]);
     expectProblem(await caller.get(`${REQUESTS}/${request.id}`, { headers }), 404, 'result_expired');
     expect((await world.read(caller, request)).result?.sha256).toBe(request.result?.sha256);
-  });
+  }, 60_000);
 });
 
 describe('a download', () => {
@@ -193,7 +194,7 @@ describe('a download', () => {
       [ofPlain.id],
     );
     await refused(as(READ), ofPlain, NATIONAL_ID);
-  });
+  }, 60_000);
 });
 
 describe('many requests', () => {
@@ -215,7 +216,7 @@ describe('many requests', () => {
       200,
     );
     expectStatus(await open('access'), 202);
-  });
+  }, 60_000);
 
   it('of one organization hold up no other’s: organizations take turns', async () => {
     const [many, one] = [world.contacts.anOrganization(), world.contacts.anOrganization()];
@@ -243,7 +244,7 @@ describe('many requests', () => {
     const order = [...taken.values()];
     expect(order).toHaveLength(4);
     expect(order.slice(0, 2).sort()).toEqual([many.id, one.id].sort());
-  });
+  }, 120_000);
 });
 
 describe('portability', () => {
@@ -261,5 +262,5 @@ describe('portability', () => {
       `core/${each}.json`,
     ]);
     expect(Object.keys(files).sort()).toEqual([...names, 'index.html'].sort());
-  });
+  }, 60_000);
 });

@@ -1,10 +1,11 @@
 import { DatabaseFault, kafkaProbe } from '@customer-platform/testing';
+import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld } from '../subject-request.fixture.js';
 
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 describe('an erasure whose end is broken off', () => {
@@ -40,5 +41,5 @@ describe('an erasure whose end is broken off', () => {
     expect(await probe.expectEvents('core.contact.erased.v1', organizationId, 1)).toHaveLength(1);
     const again = await world.read(caller, request);
     expect(again).toEqual(done);
-  });
+  }, 90_000);
 });

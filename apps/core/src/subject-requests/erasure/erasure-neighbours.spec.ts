@@ -9,7 +9,7 @@ import {
 import { at, CONTACTS } from '../../contacts/contact.fixture.js';
 import type { ContactDto } from '../../contacts/contact.dto.js';
 import { ContactPair } from '../../contacts/merge/contact-pair.js';
-import { accepted, anIdentify, aTrack } from '../../core.fixture.js';
+import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
 
@@ -19,7 +19,7 @@ const PHONE = '+56912345678';
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const erased = async (caller: Caller, contact: { id: string }): Promise<void> => {
@@ -28,16 +28,19 @@ const erased = async (caller: Caller, contact: { id: string }): Promise<void> =>
 
 /** Waits until so many events were either stored or set aside. @returns how many were stored */
 function storedOf(organizationId: string, events: number): Promise<number> {
-  return eventually(async () => {
-    const [row] = await world.contacts.query(
-      `SELECT (SELECT count(*) FROM events WHERE organization_id = $1)::int AS stored,
+  return eventually(
+    async () => {
+      const [row] = await world.contacts.query(
+        `SELECT (SELECT count(*) FROM events WHERE organization_id = $1)::int AS stored,
                 (SELECT count(*) FROM dead_letters WHERE organization_id = $1)::int AS dead`,
-      [organizationId],
-    );
-    const { stored, dead } = row as { stored: number; dead: number };
-    expect(stored + dead).toBe(events);
-    return stored;
-  });
+        [organizationId],
+      );
+      const { stored, dead } = row as { stored: number; dead: number };
+      expect(stored + dead).toBe(events);
+      return stored;
+    },
+    { within: 30_000 },
+  );
 }
 
 async function read(caller: Caller, contact: { id: string }): Promise<ContactDto> {
@@ -74,7 +77,7 @@ describe('what an erased person had in common with others', () => {
     await accepted(caller, anIdentify({ external_id: 'other', traits: { phone: PHONE } }), IDENTIFY);
     expect(await storedOf(id, 3)).toBe(3);
     expectProblem(await caller.post(CONTACTS, { external_id: person.external_id }), 409, 'subject_erased');
-  });
+  }, 60_000);
 
   it('is no bar to a contact that has it although it was blocked', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -85,7 +88,7 @@ describe('what an erased person had in common with others', () => {
     await accepted(caller, anIdentify({ ...own, external_id: 'somebody' }), IDENTIFY);
     expect(await storedOf(id, 2)).toBe(1);
     expect((await read(caller, living)).last_name).toBe('Eva');
-  });
+  }, 60_000);
 });
 
 describe('the number of an erased person', () => {
@@ -97,14 +100,18 @@ describe('the number of an erased person', () => {
       { country: 'PE' },
       { country: 'cl', phone: '9 1234 5678' },
     ],
-  ])('is read as a profile reads it: %s', async (_, has, traits) => {
-    const { id, caller } = world.contacts.anOrganization();
-    const living = await world.contacts.created(caller, { external_id: 'living', country: null, ...has });
-    await erased(caller, await world.contacts.created(caller, { phone: PHONE }));
-    await accepted(caller, anIdentify({ external_id: 'living', traits }), IDENTIFY);
-    expect(await storedOf(id, 1)).toBe(0);
-    expect((await read(caller, living)).phone).toBeNull();
-  });
+  ])(
+    'is read as a profile reads it: %s',
+    async (_, has, traits) => {
+      const { id, caller } = world.contacts.anOrganization();
+      const living = await world.contacts.created(caller, { external_id: 'living', country: null, ...has });
+      await erased(caller, await world.contacts.created(caller, { phone: PHONE }));
+      await accepted(caller, anIdentify({ external_id: 'living', traits }), IDENTIFY);
+      expect(await storedOf(id, 1)).toBe(0);
+      expect((await read(caller, living)).phone).toBeNull();
+    },
+    60_000,
+  );
 });
 
 describe('what is blocked comes back', () => {
@@ -129,7 +136,7 @@ describe('what is blocked comes back', () => {
     expectStatus(await caller.post(`${CONTACTS}/merge`, undo), 200);
     for (const contact of [yielding, merged])
       expect(await world.contacts.identitiesOf(contact)).toEqual([`external_id:${contact.external_id}`]);
-  });
+  }, 60_000);
 });
 
 describe('an erasure under way', () => {
@@ -162,7 +169,7 @@ describe('an erasure under way', () => {
     expect(rows).toEqual([{ id: kept }]);
     expect(rows).not.toContainEqual({ id: gone });
     expect((await caller.post<{ id: string }>(CONTACTS, body, key)).body.id).toBe(again.body.id);
-  });
+  }, 90_000);
 
   it('takes what was suggested of the person meanwhile, and their values out of others’ suggestions', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -198,7 +205,7 @@ describe('an erasure under way', () => {
     expect(
       await world.contacts.query('SELECT FROM identity_claimants WHERE organization_id = $1', [id]),
     ).toEqual([]);
-  });
+  }, 90_000);
 
   it('waits for an answer that is not kept yet', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -225,7 +232,7 @@ describe('an erasure under way', () => {
       [id],
     );
     expect(kept).toEqual({ note: null, reference: null });
-  });
+  }, 90_000);
 
   it('deletes many events, matches and answers in pieces, and counts each once', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -282,7 +289,7 @@ describe('an erasure under way', () => {
       [id],
     );
     expect(left).toEqual({ events: 1_200, matches: 2_400, answers: 250 });
-  });
+  }, 120_000);
 });
 
 describe('whoever locks contacts', () => {

@@ -1,13 +1,13 @@
 import { newId } from '@customer-platform/database';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { at, CONTACTS } from '../../contacts/contact.fixture.js';
-import { accepted, anIdentify, aTrack } from '../../core.fixture.js';
+import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import { ErasureWorld } from '../subject-request.fixture.js';
 
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 const letter = (organizationId: string, body: unknown, externalId: string | null = null): Promise<string> =>
@@ -45,7 +45,7 @@ describe('an erasure', () => {
     const again = await caller.post<{ id: string }>(CONTACTS, victim, key);
     expectStatus(again, 201);
     expect(again.body.id).toBe(made.body.id);
-  });
+  }, 60_000);
 
   it('finds letters of the person in whatever writing, and all of more than one piece', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -72,7 +72,7 @@ describe('an erasure', () => {
     const left = await payloadsLeft(theirs);
     expect(left).toEqual(Array(7).fill(false));
     expect(await payloadsLeft(others)).not.toContain(false);
-  });
+  }, 90_000);
 
   it('closes 1,000 letters and more that name the person twice', async () => {
     const { id, caller } = world.contacts.anOrganization();
@@ -91,7 +91,7 @@ describe('an erasure', () => {
       [id],
     );
     expect(open).toEqual([]);
-  });
+  }, 60_000);
 });
 
 describe('an event that fails after the erasure', () => {
@@ -118,16 +118,19 @@ describe('an event that fails after the erasure', () => {
         '/v1/core/identify',
       );
     await accepted(caller, { ...living, properties: { other: true } });
-    await eventually(async () => {
-      const { body } = await caller.get<{ data: { payload: unknown; closed_reason: string }[] }>(
-        '/v1/core/dead-letters',
-      );
-      expect(body.data.map(({ closed_reason: reason }) => reason)).toEqual(
-        Array(4).fill('idempotency_key_conflict'),
-      );
-      expect(body.data.filter(({ payload }) => payload !== null)).toHaveLength(1);
-    });
-  });
+    await eventually(
+      async () => {
+        const { body } = await caller.get<{ data: { payload: unknown; closed_reason: string }[] }>(
+          '/v1/core/dead-letters',
+        );
+        expect(body.data.map(({ closed_reason: reason }) => reason)).toEqual(
+          Array(4).fill('idempotency_key_conflict'),
+        );
+        expect(body.data.filter(({ payload }) => payload !== null)).toHaveLength(1);
+      },
+      { within: 30_000 },
+    );
+  }, 60_000);
 });
 
 describe('the identities of a contact', () => {
@@ -153,11 +156,16 @@ describe('the identities of a contact', () => {
     ];
     const body = anIdentify({ external_id: 'full', traits: {}, identities });
     await accepted(caller, body, '/v1/core/identify');
-    const warnings = await eventually(async () => {
-      const rows = await world.contacts.query('SELECT warnings FROM events WHERE organization_id = $1', [id]);
-      expect(rows).toHaveLength(1);
-      return rows[0]?.['warnings'];
-    });
+    const warnings = await eventually(
+      async () => {
+        const rows = await world.contacts.query('SELECT warnings FROM events WHERE organization_id = $1', [
+          id,
+        ]);
+        expect(rows).toHaveLength(1);
+        return rows[0]?.['warnings'];
+      },
+      { within: 30_000 },
+    );
     expect(warnings).toEqual([
       { pointer: '/identities/0/value', code: 'limit_reached' },
       { pointer: '/identities/1/value', code: 'limit_reached' },
@@ -170,5 +178,5 @@ describe('the identities of a contact', () => {
     expect(expectProblem(merge, 409, 'merge_blocked')['blockers']).toEqual([
       { code: 'limit_reached', field: 'identities' },
     ]);
-  });
+  }, 60_000);
 });

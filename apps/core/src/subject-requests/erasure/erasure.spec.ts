@@ -8,7 +8,7 @@ import {
   searchEverything,
   type Caller,
 } from '@customer-platform/testing';
-import { accepted, anIdentify, aTrack } from '../../core.fixture.js';
+import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
 
@@ -27,7 +27,7 @@ interface Usage {
 let world: ErasureWorld;
 beforeAll(async () => {
   world = await ErasureWorld.start();
-});
+}, START_MS);
 afterAll(() => world.close());
 
 /** Conserved at every look. */
@@ -42,7 +42,9 @@ async function usageOf(caller: Caller): Promise<{ events: Usage; contacts: Recor
 }
 
 const settled = (caller: Caller, want: Partial<Usage>): Promise<void> =>
-  eventually(async () => expect((await usageOf(caller)).events).toMatchObject({ ...want, pending: 0 }));
+  eventually(async () => expect((await usageOf(caller)).events).toMatchObject({ ...want, pending: 0 }), {
+    within: 30_000,
+  });
 
 const contactOf = (caller: Caller, externalId: string): Promise<string> =>
   eventually(async () => {
@@ -133,7 +135,7 @@ describe('a person who was erased', () => {
     await settled(caller, { accepted: 5, stored: 4, dead_lettered: 1, erased: 0 });
     const member = async (): Promise<unknown> =>
       (await caller.get<{ member_count: number }>(`/v1/core/segments/${segment.body.id}`)).body.member_count;
-    await eventually(async () => expect(await member()).toBe(1));
+    await eventually(async () => expect(await member()).toBe(1), { within: 30_000 });
     const before = await searchEverything(database, organizationId, person.sought);
     expect(before.found.length).toBeGreaterThan(20);
     const contacts = (await usageOf(caller)).contacts;
@@ -171,7 +173,7 @@ describe('a person who was erased', () => {
     expect(completed.receipts.map(({ state }) => state)).toEqual(Array(4).fill('verified'));
     const residue = Date.parse(completed.residual_until ?? '') - Date.parse(completed.completed_at ?? '');
     expect(residue).toBe(7 * 86_400_000);
-  });
+  }, 90_000);
 
   it('comes back by no event: each is accepted, counted and forgotten', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -209,7 +211,7 @@ describe('a person who was erased', () => {
     expect(found).toEqual([]);
     const listed = await caller.get<{ data: unknown[] }>(CONTACTS);
     expect(listed.body.data).toEqual([]);
-  });
+  }, 90_000);
 
   it('409 subject_erased by every identifier in any writing, unless readmitted', async () => {
     const { caller } = world.contacts.anOrganization();
@@ -240,7 +242,7 @@ describe('a person who was erased', () => {
     });
     expect(rows[0]?.reason).toBe('Came back to the shop');
     await world.doneByCore(caller, request);
-  });
+  }, 60_000);
 
   it('is neither restored, parted nor merged, and erased again without complaint', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -269,7 +271,7 @@ describe('a person who was erased', () => {
       await world.answerAll(organizationId, id);
       await world.inState(caller, { id }, 'completed');
     }
-  });
+  }, 60_000);
 
   it('is gone whatever was on its way: events, merges and the erasure at once', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
@@ -281,7 +283,9 @@ describe('a person who was erased', () => {
     const merges = others.map(({ id }) =>
       caller.post(`${CONTACTS}/merge`, { survivor_id: contactId, merged_id: id }),
     );
-    const request = await eventually(() => world.erase(caller, { contact_id: contactId }));
+    const request = await eventually(() => world.erase(caller, { contact_id: contactId }), {
+      within: 30_000,
+    });
     await Promise.all([...events, ...merges]);
     await world.doneByCore(caller, request);
     await settled(caller, { accepted: 61, duplicates: 0 });
@@ -289,7 +293,7 @@ describe('a person who was erased', () => {
     expect(usage.erased).toBe(usage.stored);
     const { found } = await searchEverything(world.contacts.core.database, organizationId, [externalId]);
     expect(found).toEqual([]);
-  });
+  }, 90_000);
 });
 
 describe('an erasure whose piece is broken off', () => {
@@ -311,16 +315,19 @@ describe('an erasure whose piece is broken off', () => {
       ),
     );
     const request = await world.erase(caller, { contact_id: contactId });
-    const done = await eventually(async () => {
-      const now = await world.read(caller, request);
-      expect(now.receipts[0]?.state).toBe('verified');
-      return now;
-    });
+    const done = await eventually(
+      async () => {
+        const now = await world.read(caller, request);
+        expect(now.receipts[0]?.state).toBe('verified');
+        return now;
+      },
+      { within: 60_000 },
+    );
     await Promise.all(faults.map((fault) => fault.mend()));
     expect(done.receipts[0]?.counts).toMatchObject({ contacts: 2, events: 3, dead_letters: 1 });
     expect((await usageOf(caller)).events).toMatchObject({ stored: 3, dead_lettered: 1, erased: 3 });
     expect((await searchEverything(database, organizationId, person.sought)).found).toEqual([]);
-  });
+  }, 120_000);
 });
 
 describe('receipts', () => {
@@ -361,5 +368,5 @@ describe('receipts', () => {
     expect(told).toHaveLength(1);
     const [erased] = await probe.expectEvents('core.contact.erased.v1', organizationId, 1);
     expect(erased?.data).toMatchObject({ contact_id: contact.id, contact: null });
-  });
+  }, 60_000);
 });

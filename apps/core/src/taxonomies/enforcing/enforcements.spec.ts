@@ -9,7 +9,7 @@ import {
   type TestDatabase,
 } from '@customer-platform/testing';
 import { coreApp } from '../../core.app.js';
-import { aTrack } from '../../core.fixture.js';
+import { aTrack, START_MS } from '../../core.fixture.js';
 import { CORE_MIGRATIONS } from '../../migrations/core.migrations.js';
 import { SHIPPED, TaxonomyCatalog } from '../taxonomy-catalog.js';
 import { taxonomyIdOf, type Mode } from '../taxonomy.js';
@@ -33,14 +33,14 @@ beforeAll(async () => {
   one = await startTestApp({ ...coreApp(), database, registry, env });
   const through = { ...database, url: wire.through(database.url) };
   other = await startTestApp({ ...coreApp(), database: through, registry, env });
-});
+}, START_MS);
 afterAll(async () => {
   await other.close();
   await one.close();
   await wire.cut();
   await registry.close();
   await database.drop();
-});
+}, START_MS);
 
 async function install(organizationId: string, mode: Mode): Promise<void> {
   const id = SHOP ? taxonomyIdOf(organizationId, SHOP) : '';
@@ -101,10 +101,13 @@ describe('while the database is away', () => {
     expect([await knownBy(enforcements, known), await knownBy(enforcements, unknown)]).toEqual([true, false]);
     await install(known, 'off');
     await wire.open();
-    await eventually(async () => {
-      const both = [await knownBy(enforcements, known), await knownBy(enforcements, unknown)];
-      expect(both).toEqual([false, true]);
-    });
+    await eventually(
+      async () => {
+        const both = [await knownBy(enforcements, known), await knownBy(enforcements, unknown)];
+        expect(both).toEqual([false, true]);
+      },
+      { within: 30_000 },
+    );
   });
 
   it('nobody waits for a database that says nothing', async () => {

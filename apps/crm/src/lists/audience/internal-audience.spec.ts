@@ -17,7 +17,7 @@ let messaging: Caller;
 beforeAll(async () => {
   crm = await startCrm();
   messaging = await peerModule('messaging', 'crm', crm.app.internalUrl);
-});
+}, 60_000);
 afterAll(() => crm.close());
 
 async function members(count: number) {

@@ -74,11 +74,14 @@ async function shown(api: Caller, id: string): Promise<Shown> {
 
 /** The one delivery of an endpoint, once it is as expected. */
 function delivery(api: Caller, id: string, expected: Partial<Delivery>): Promise<Delivery> {
-  return eventually(async () => {
-    const { recent_deliveries: found } = await shown(api, id);
-    expect(found).toEqual([expect.objectContaining(expected)]);
-    return found[0] as Delivery;
-  });
+  return eventually(
+    async () => {
+      const { recent_deliveries: found } = await shown(api, id);
+      expect(found).toEqual([expect.objectContaining(expected)]);
+      return found[0] as Delivery;
+    },
+    { within: 20_000 },
+  );
 }
 
 async function publish(organizationId: string, contact = aContact()): Promise<string> {
@@ -91,11 +94,14 @@ async function publish(organizationId: string, contact = aContact()): Promise<st
 }
 
 function arrived(path: string, count = 1): Promise<Received[]> {
-  return eventually(() => {
-    const found = receiver.at(path);
-    expect(found.length).toBeGreaterThanOrEqual(count);
-    return found;
-  });
+  return eventually(
+    () => {
+      const found = receiver.at(path);
+      expect(found.length).toBeGreaterThanOrEqual(count);
+      return found;
+    },
+    { within: 20_000 },
+  );
 }
 
 function verify(secret: string, { headers, body }: Received): unknown {

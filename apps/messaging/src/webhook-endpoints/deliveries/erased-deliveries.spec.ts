@@ -157,8 +157,10 @@ describe('deliveries that wait for an erased contact', () => {
       .get(Database)
       .inOrganization({ organizationId: id }, (tx) => world.app.app.get(ErasedDeliveries).erase(tx, [gone]));
     expect(ended).toBe(MANY);
-    await eventually(async () =>
-      expect(await count(id, `state = 'failed' AND error = 'erased' AND payload IS NULL`)).toBe(2 * MANY),
+    await eventually(
+      async () =>
+        expect(await count(id, `state = 'failed' AND error = 'erased' AND payload IS NULL`)).toBe(2 * MANY),
+      { within: 20_000 },
     );
     expect(await count(id, `state = 'pending'`)).toBe(MANY + 3);
     const pieces = await world.database.query<{ count: number }>(

@@ -15,6 +15,7 @@ const ABLE: readonly Permission[] = [
 ];
 /** Neither what the event tells, nor the endpoint itself. */
 const LESS = ABLE.filter((one) => one !== 'core.contacts.read' && one !== 'messaging.webhooks.read');
+const WITHIN = { within: 20_000 };
 
 let world: MessagingWorld;
 let receiver: WebhookReceiver;
@@ -81,7 +82,7 @@ function delivery(api: Caller, id: string, eventId: string, expected: Partial<De
     const { body } = await api.get<{ recent_deliveries: Delivery[] }>(`${ENDPOINTS}/${id}`);
     const found = body.recent_deliveries.find(({ event_id }) => event_id === eventId);
     expect(found).toMatchObject(expected);
-  });
+  }, WITHIN);
 }
 
 /** The change has come to the service, which keeps what it knows of a credential until then. */
@@ -89,7 +90,7 @@ function refused({ api }: Maker): Promise<void> {
   return eventually(async () => {
     const { status } = await api.get(ENDPOINTS);
     expect([401, 403]).toContain(status);
-  });
+  }, WITHIN);
 }
 
 const toldOf = (path: string): unknown[] => receiver.at(path).map(({ headers }) => headers['webhook-id']);
@@ -184,7 +185,7 @@ describe('what the maker of an endpoint cannot read any more', () => {
     try {
       eventId = await publish(maker.id);
       // What was claimed is given up, and claimed anew when its time has passed.
-      await eventually(async () => expect(await judge.mock.results[0]?.value).toBe('unknown'));
+      await eventually(async () => expect(await judge.mock.results[0]?.value).toBe('unknown'), WITHIN);
       expect(toldOf(path)).toEqual([]);
     } finally {
       world.app.registry.outage(false);

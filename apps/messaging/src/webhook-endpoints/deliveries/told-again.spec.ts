@@ -9,6 +9,7 @@ import {
   delivery,
   ENDPOINTS,
   WebhookBench,
+  WITHIN,
   type Delivery,
 } from '../webhook-bench.fixture.js';
 import { OLD_BODIES } from './old-deliveries.js';
@@ -73,11 +74,14 @@ describe('GET /v1/messaging/webhook-endpoints/{id}/deliveries', () => {
     const { id: organizationId, api } = world.organization();
     const made = await bench.endpoint(api);
     const first = await bench.publish(organizationId);
-    await eventually(async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(1));
+    await eventually(
+      async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(1),
+      WITHIN,
+    );
     bench.answerWith(500);
     const second = await bench.publish(organizationId);
     const pending = () => deliveries(api, made.id, '?state=pending');
-    await eventually(async () => expect((await pending())[0]?.tries).toHaveLength(1));
+    await eventually(async () => expect((await pending())[0]?.tries).toHaveLength(1), WITHIN);
     const ids = async (query: string) => (await deliveries(api, made.id, query)).map((one) => one.event_id);
     expect(await ids('?state[in]=pending,delivered')).toEqual([second, first]);
     expect(await ids('?type=core.contact.created')).toEqual([second, first]);
@@ -108,7 +112,7 @@ describe('POST /v1/messaging/webhook-deliveries/{id}/redeliver', () => {
     const told = await delivery(api, made.id, { state: 'delivered', attempts: 1 });
     expect(told.tries.map(({ status }) => status)).toEqual([410, 204]);
     expectStatus(await redeliver(api, ended.id), 202);
-    await eventually(() => expect(bench.at(made)).toHaveLength(3));
+    await eventually(() => expect(bench.at(made)).toHaveLength(3), WITHIN);
     const [first, ...others] = bench.at(made);
     for (const one of others) {
       expect(one.headers['webhook-id']).toBe(eventId);
@@ -130,7 +134,7 @@ describe('POST /v1/messaging/webhook-deliveries/{id}/redeliver', () => {
     bench.receiver.answer = (response) => held.push(() => response.writeHead(204).end());
     const answers = await Promise.all(Array.from({ length: 8 }, () => redeliver(api, ended.id)));
     for (const answer of answers) expectStatus(answer, 202);
-    await eventually(() => expect(held).toHaveLength(1));
+    await eventually(() => expect(held).toHaveLength(1), WITHIN);
     for (const answer of held) answer();
     await delivery(api, made.id, { state: 'delivered', attempts: 1 });
     expect(bench.at(made)).toHaveLength(2);
@@ -185,14 +189,17 @@ describe('replay_since', () => {
     await eventually(async () => {
       const [newest] = await deliveries(api, made.id, '?state=failed');
       expect(newest).toMatchObject({ event_id: missed, error: 'endpoint_disabled', attempts: 0, tries: [] });
-    });
+    }, WITHIN);
     expect(bench.at(made)).toHaveLength(1);
     const path = `${ENDPOINTS}/${made.id}`;
     expectProblem(await api.patch(path, { replay_since: ago(DAY) }), 409, 'invalid_state');
     const answer = await api.patch(path, { enabled: true, replay_since: ago(DAY) });
     expectStatus(answer, 200);
     expect(answer.body).not.toHaveProperty('replay_since');
-    await eventually(async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(2));
+    await eventually(
+      async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(2),
+      WITHIN,
+    );
     const told = bench.at(made).map(({ headers }) => headers['webhook-id']);
     expect(told[0]).toBe(eventId);
     expect(told.slice(1).sort()).toEqual([eventId, missed].sort());
@@ -220,14 +227,17 @@ describe('replay_since', () => {
       );
     const since = { replay_since: ago(DAY) };
     expectStatus(await api.patch(`${ENDPOINTS}/${made.id}`, since), 200);
-    await eventually(async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(2));
+    await eventually(
+      async () => expect(await deliveries(api, made.id, '?state=delivered')).toHaveLength(2),
+      WITHIN,
+    );
     expect(bench.at(made).map(({ headers }) => headers['webhook-id'])).toEqual([ids[1]]);
     await world.database.query(
       `UPDATE webhook_deliveries SET state = 'failed' WHERE organization_id = $1 AND event_id = $2`,
       [organizationId, ids[2]],
     );
     expectStatus(await api.patch(`${ENDPOINTS}/${made.id}`, since), 200);
-    await eventually(() => expect(bench.at(made)).toHaveLength(2));
+    await eventually(() => expect(bench.at(made)).toHaveLength(2), WITHIN);
   });
 
   it('goes in pieces, so that what happens now waits for one of them and not for all', async () => {
@@ -249,7 +259,7 @@ describe('replay_since', () => {
       else held.push(answer);
     };
     expectStatus(await api.patch(`${ENDPOINTS}/${made.id}`, { replay_since: ago(DAY) }), 200);
-    await eventually(() => expect(held).toHaveLength(10));
+    await eventually(() => expect(held).toHaveLength(10), WITHIN);
     const [waiting] = await world.database.query<{ count: number }>(
       `SELECT count(*)::int AS count FROM webhook_deliveries WHERE organization_id = $1 AND state = 'pending'`,
       [organizationId],
@@ -262,7 +272,7 @@ describe('replay_since', () => {
         `SELECT 1 FROM webhook_deliveries WHERE organization_id = $1 AND state <> 'delivered'`,
         [organizationId],
       );
-    await eventually(async () => expect(await left()).toEqual([]));
+    await eventually(async () => expect(await left()).toEqual([]), { within: 60_000 });
     expect(new Set(bench.at(made).map(({ headers }) => headers['webhook-id'])).size).toBe(many);
     expect(bench.at(made)).toHaveLength(many);
   });
