@@ -5,6 +5,7 @@ import {
   consumerPositionsTable,
   Database,
   DatabaseModule,
+  DatabaseUnavailable,
   platformTables,
   provisionDatabase,
   type Transaction,
@@ -92,8 +93,14 @@ export async function aBus(
   const testing = await Test.createTestingModule({ imports: [Root] }).compile();
   const app = testing.createNestApplication({ logger: ['error'] });
   app.enableShutdownHooks([]);
-  await app.init();
-  await connectEventBus(app);
+  try {
+    await app.init();
+    await connectEventBus(app);
+  } catch (error) {
+    // A process that is refused its start ends; here its jobs would go on in the files that follow.
+    await app.close();
+    throw error;
+  }
   return app;
 }
 
@@ -176,11 +183,21 @@ export async function eventually(assertion: () => void | Promise<void>, within =
   }
 }
 
-/** One transaction of an organization. */
-export function inOrganization<T>(
+/** One transaction of an organization; one that found no connection in time begins again, as a caller would. */
+export async function inOrganization<T>(
   app: INestApplication,
   organizationId: string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return app.get(Database).inOrganization({ organizationId }, work);
+  for (const until = Date.now() + 20_000; ;) {
+    let begun = false;
+    try {
+      return await app.get(Database).inOrganization({ organizationId }, (tx) => {
+        begun = true;
+        return work(tx);
+      });
+    } catch (error) {
+      if (begun || !(error instanceof DatabaseUnavailable) || Date.now() > until) throw error;
+    }
+  }
 }
