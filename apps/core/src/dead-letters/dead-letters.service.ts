@@ -30,15 +30,14 @@ const PENDING = `
    WHERE organization_id = $1 AND state = 'pending'`;
 
 /**
- * In one order for all who do so, and none that another call has queued meanwhile. Sought by a list and not by a join:
- * where the planner does not know yet of as many, it would go through all of them for each.
+ * In one order for all who do so, and none that another call has queued or closed meanwhile (by ctid: ADR 58).
  */
 const QUEUE_ALL = `
-  UPDATE dead_letters SET state = 'replaying', updated_at = now()
-   WHERE organization_id = $1 AND id = ANY(ARRAY(
-     SELECT id FROM dead_letters WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'pending'
-      ORDER BY id FOR UPDATE))
-  RETURNING id`;
+  UPDATE dead_letters AS letter SET state = 'replaying', updated_at = now()
+    FROM (SELECT ctid FROM dead_letters WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'pending'
+           ORDER BY id FOR UPDATE) AS pending
+   WHERE letter.organization_id = $1 AND letter.ctid = pending.ctid
+  RETURNING letter.id`;
 
 /** Those that failed first first. */
 const OLDEST: Pick<ListQuery, 'limit' | 'sort' | 'visibility' | 'parameters' | 'cursorFor'> = {

@@ -42,6 +42,33 @@ describe('A person who was erased', () => {
     ]);
   });
 
+  it('is taken out of errors that are many more than the planner knows of', async () => {
+    const failing = async () => {
+      const { id: organizationId, caller } = world.contacts.anOrganization();
+      const externalId = `ext-${newId()}`;
+      const contact = await world.contacts.created(caller, { external_id: externalId });
+      const file = lines('id,mail,rut,born', `${externalId},,,never-${externalId}`);
+      const { id: importId } = await imported(caller, file, { mapping: MAPPING });
+      return { organizationId, caller, contact, importId };
+    };
+    await world.contacts.query('ALTER TABLE import_errors SET (autovacuum_enabled = false)', []);
+    await failing();
+    await world.contacts.query('ANALYZE import_errors', []);
+    const { organizationId, caller, contact, importId } = await failing();
+    await world.contacts.query(
+      `INSERT INTO import_errors (organization_id, import_id, place, line, code, value, subjects)
+       SELECT $1, $2, 1 + place, 2, 'required', 'x', '{}' FROM generate_series(1, 30000) AS place`,
+      [organizationId, importId],
+    );
+    await world.doneByCore(caller, await world.erase(caller, { contact_id: contact.id }));
+    const [errors] = await world.contacts.query(
+      `SELECT count(*)::int AS count, count(value)::int AS kept, min(place) FILTER (WHERE value IS NOT NULL) AS first
+         FROM import_errors WHERE organization_id = $1`,
+      [organizationId],
+    );
+    expect(errors).toEqual({ count: 30_001, kept: 30_000, first: 2 });
+  });
+
   it('is never made again by an import, and none of what names them is kept', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
     const mark = newId().slice(-10);

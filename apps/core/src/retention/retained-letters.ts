@@ -3,15 +3,18 @@ import { removalOf, type PieceRow, type RetainedKind } from '@customer-platform/
 /** Why a letter is closed whose event was taken out of it. */
 const PAYLOAD_REMOVED = 'payload_removed';
 
-/** One that waits can never be run again: it is closed. What is being run at this moment is left to a later pass. */
+/**
+ * One that waits can never be run again: it is closed. What is being run at this moment is left to a later pass, and so is
+ * what another transaction changes meanwhile (by ctid: ADR 58).
+ */
 const EMPTY = `
   WITH piece AS (
-    SELECT id, last_failed_at FROM dead_letters
+    SELECT ctid, id, last_failed_at FROM dead_letters
      WHERE organization_id = $1 AND payload IS NOT NULL AND last_failed_at < $2
        AND ($4::timestamptz IS NULL OR (last_failed_at, id) > ($4::timestamptz, $5::uuid))
      ORDER BY last_failed_at, id LIMIT $3
   ), free AS (
-    SELECT letter.id FROM dead_letters AS letter JOIN piece USING (id)
+    SELECT letter.ctid FROM dead_letters AS letter JOIN piece ON letter.ctid = piece.ctid
      WHERE letter.organization_id = $1 AND letter.state <> 'replaying' AND letter.last_failed_at < $2
        FOR UPDATE OF letter SKIP LOCKED
   ), gone AS (
@@ -19,7 +22,7 @@ const EMPTY = `
        SET payload = NULL, remainder = NULL, updated_at = now(),
            closed_reason = CASE WHEN state = 'pending' THEN '${PAYLOAD_REMOVED}' ELSE closed_reason END,
            state = CASE WHEN state = 'pending' THEN 'closed' ELSE state END
-      FROM free WHERE letter.organization_id = $1 AND letter.id = free.id
+      FROM free WHERE letter.organization_id = $1 AND letter.ctid = free.ctid
     RETURNING letter.last_failed_at
   ), last AS (
     SELECT last_failed_at, id FROM piece ORDER BY last_failed_at DESC, id DESC LIMIT 1

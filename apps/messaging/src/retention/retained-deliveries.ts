@@ -3,18 +3,18 @@ import type { RetainedKind } from '@customer-platform/database';
 /** What has ended, endpoint by endpoint; what waits for a disabled endpoint goes when all of its kind do. */
 const ENDED = `organization_id = $1 AND state <> 'pending'`;
 
+/** By ctid (ADR 58). */
 const REMOVE = `
   WITH piece AS (
-    SELECT delivery.endpoint_id, delivery.event_id
+    SELECT delivery.ctid
       FROM webhook_endpoints AS endpoint,
-           LATERAL (SELECT endpoint_id, event_id FROM webhook_deliveries
+           LATERAL (SELECT ctid FROM webhook_deliveries
                      WHERE ${ENDED} AND endpoint_id = endpoint.id AND created_at < $2
                      ORDER BY created_at, event_id LIMIT $3) AS delivery
      WHERE endpoint.organization_id = $1 LIMIT $3
   ), gone AS (
     DELETE FROM webhook_deliveries AS delivery USING piece
-     WHERE delivery.organization_id = $1 AND delivery.endpoint_id = piece.endpoint_id
-       AND delivery.event_id = piece.event_id AND delivery.state <> 'pending'
+     WHERE delivery.organization_id = $1 AND delivery.ctid = piece.ctid AND delivery.state <> 'pending'
     RETURNING delivery.created_at
   )
   SELECT count(*)::int AS removed, max(created_at) AS until FROM gone`;

@@ -3,22 +3,22 @@ import { OPEN_STATES } from '../sends/send-state.js';
 
 /**
  * What was said goes, and the message in the inbox with it; that it was sent, to whom, when and what came of it stays. What
- * has not ended yet is left to a later pass.
+ * has not ended yet is left to a later pass, and so is what another transaction changes meanwhile (by ctid: ADR 58).
  */
 const EMPTY = `
   WITH piece AS (
-    SELECT id, created_at FROM sends
+    SELECT ctid, id, created_at FROM sends
      WHERE organization_id = $1 AND content_removed_at IS NULL AND created_at < $2
        AND ($4::timestamptz IS NULL OR (created_at, id) > ($4::timestamptz, $5::uuid))
      ORDER BY created_at, id LIMIT $3
   ), free AS (
-    SELECT send.id FROM sends AS send JOIN piece USING (id)
+    SELECT send.ctid, send.id FROM sends AS send JOIN piece ON send.ctid = piece.ctid
      WHERE send.organization_id = $1 AND send.content_removed_at IS NULL AND send.due_at IS NULL
        AND send.state <> ALL($7::text[])
        FOR UPDATE OF send SKIP LOCKED
   ), gone AS (
     UPDATE sends AS send SET subject = NULL, metadata = NULL, content_removed_at = $6, updated_at = $6
-      FROM free WHERE send.organization_id = $1 AND send.id = free.id
+      FROM free WHERE send.organization_id = $1 AND send.ctid = free.ctid
     RETURNING send.id, send.created_at
   ), told AS (
     DELETE FROM notifications AS told USING free WHERE told.organization_id = $1 AND told.id = free.id

@@ -39,8 +39,8 @@ const CANCELED = `id, channel, category, topic, contact_id, metadata, correlatio
     CASE WHEN source = 'campaign' THEN source_id END AS campaign_id`;
 
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
-const cancel = (which: string): string => `
-  UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4
+const cancel = (which: string, from = ''): string => `
+  UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4 ${from}
    WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
   RETURNING ${CANCELED}`;
 
@@ -52,12 +52,12 @@ const cancel = (which: string): string => `
  */
 const CANCEL_SOME_OF_SOURCE = `
   WITH piece AS (
-    SELECT id FROM sends
+    SELECT ctid AS place FROM sends
      WHERE organization_id = $1 AND (source_id, id) > ($2::uuid, $7::uuid) AND source_id <= $2 AND due_at IS NOT NULL
        AND state NOT IN ('dispatching', 'bounced', 'complained') AND ($5::timestamptz IS NULL OR created_at <= $5)
      ORDER BY source_id, id LIMIT $6 FOR UPDATE SKIP LOCKED
   )
-  ${cancel('id IN (SELECT id FROM piece)')}`;
+  ${cancel('ctid = piece.place', 'FROM piece')}`;
 const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'id' = $2`);
 
 /**

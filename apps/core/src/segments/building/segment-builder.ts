@@ -64,18 +64,24 @@ const RAISE = 'UPDATE segment_revisions SET revision = revision + 1 WHERE organi
 
 const DROPPED = `SELECT id FROM segment_conditions WHERE organization_id = $1 AND state = 'dropped' LIMIT 1`;
 const CLEAR = `
-  DELETE FROM segment_matches WHERE organization_id = $1 AND condition_id = $2 AND ctid = ANY(ARRAY(
-    SELECT ctid FROM segment_matches WHERE organization_id = $1 AND condition_id = $2 LIMIT $3))
-  RETURNING 1`;
+  WITH piece AS (
+    SELECT ctid FROM segment_matches WHERE organization_id = $1 AND condition_id = $2 LIMIT $3
+  ), gone AS (
+    DELETE FROM segment_matches AS match USING piece WHERE match.organization_id = $1 AND match.ctid = piece.ctid
+  )
+  SELECT 1 FROM piece`;
 const CLEARED = 'DELETE FROM segment_conditions WHERE organization_id = $1 AND id = $2';
 
 const REMOVAL = 'SELECT segment_id FROM segment_removals WHERE organization_id = $1 LIMIT 1';
 /** Present and past members are found by an index each. */
 const REMOVE = ['left_at IS NULL', 'left_at IS NOT NULL'].map(
   (which) => `
-  DELETE FROM segment_members WHERE organization_id = $1 AND id = ANY(ARRAY(
-    SELECT id FROM segment_members WHERE organization_id = $1 AND segment_id = $2 AND ${which} LIMIT $3))
-  RETURNING 1`,
+  WITH piece AS (
+    SELECT ctid FROM segment_members WHERE organization_id = $1 AND segment_id = $2 AND ${which} LIMIT $3
+  ), gone AS (
+    DELETE FROM segment_members AS member USING piece WHERE member.organization_id = $1 AND member.ctid = piece.ctid
+  )
+  SELECT 1 FROM piece`,
 );
 const REMOVED = 'DELETE FROM segment_removals WHERE organization_id = $1 AND segment_id = $2';
 

@@ -6,12 +6,13 @@ import { timeHasPassed } from './evaluation.js';
 import type { Dues } from './dues.js';
 import type { Reason } from './memberships.js';
 
+/** By ctid (ADR 58). */
 const TAKE = `
   WITH taken AS (
-    SELECT id FROM segment_changes WHERE organization_id = $1 AND not_before <= $2
+    SELECT ctid FROM segment_changes WHERE organization_id = $1 AND not_before <= $2
      ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED)
   DELETE FROM segment_changes AS change USING taken
-   WHERE change.organization_id = $1 AND change.id = taken.id
+   WHERE change.organization_id = $1 AND change.ctid = taken.ctid
   RETURNING change.id, contact_id, cause, touched, correlation_id, event_id, attempts`;
 
 const GIVE_BACK = `

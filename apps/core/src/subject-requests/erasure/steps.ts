@@ -168,18 +168,20 @@ const ERRORS_AT_ONCE = 5_000;
 const NEXT_IMPORT = `
   SELECT id FROM imports WHERE organization_id = $1 AND errors > 0 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT 1`;
 
-/** The name of a column that nobody mapped is a member of the row's own, which may say anything. */
+/**
+ * The name of a column that nobody mapped is a member of the row's own, which may say anything. Up to the last of the
+ * piece, without a join to it (ADR 58).
+ */
 const IMPORT_ERRORS = `
   WITH piece AS (
-    SELECT place, code, value, subjects FROM import_errors
+    SELECT place FROM import_errors
      WHERE organization_id = $1 AND import_id = $2 AND place > $3 ORDER BY place LIMIT ${ERRORS_AT_ONCE}
   ), gone AS (
-    UPDATE import_errors AS error
+    UPDATE import_errors
        SET value = NULL, subjects = '{}',
-           column_name = CASE WHEN error.code = 'unknown_field' THEN NULL ELSE error.column_name END
-      FROM piece
-     WHERE error.organization_id = $1 AND error.import_id = $2 AND error.place = piece.place
-       AND (piece.subjects && $4::bytea[] OR lower(btrim(piece.value)) = ANY($5::text[]))
+           column_name = CASE WHEN code = 'unknown_field' THEN NULL ELSE column_name END
+     WHERE organization_id = $1 AND import_id = $2 AND place > $3 AND place <= (SELECT max(place) FROM piece)
+       AND (subjects && $4::bytea[] OR lower(btrim(value)) = ANY($5::text[]))
     RETURNING 1
   )
   SELECT (SELECT max(place) FROM piece) AS last, (SELECT count(*)::int FROM piece) AS read,

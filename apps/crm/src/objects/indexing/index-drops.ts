@@ -15,11 +15,13 @@ interface Place {
 }
 
 const removal = (table: string, type: string, after: boolean): string => `
-  WITH gone AS (
-    DELETE FROM ${table} WHERE ctid = ANY(ARRAY(
-      SELECT ctid FROM ${table} WHERE organization_id = $1 AND definition_id = $2 AND number = $3
-         ${after ? `AND (value, record_id) > ($4::${type}, $5::uuid)` : ''}
-       ORDER BY value, record_id LIMIT ${String(PIECE)})) RETURNING value, record_id)
+  WITH piece AS (
+    SELECT ctid FROM ${table} WHERE organization_id = $1 AND definition_id = $2 AND number = $3
+       ${after ? `AND (value, record_id) > ($4::${type}, $5::uuid)` : ''}
+     ORDER BY value, record_id LIMIT ${String(PIECE)}
+  ), gone AS (
+    DELETE FROM ${table} AS indexed USING piece WHERE indexed.ctid = piece.ctid RETURNING value, record_id
+  )
   SELECT value::text, record_id FROM gone AS last ORDER BY last.value DESC, record_id DESC LIMIT 1`;
 
 /** From the beginning, and from where the one before ended. */

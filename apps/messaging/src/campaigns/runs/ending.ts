@@ -12,15 +12,16 @@ const SENDS_AT_ONCE = 500;
 /** What others have in their hands at the moment is looked for again. */
 const LOOK_AGAIN_MS = 500;
 
+/** By ctid (ADR 58): one that another transaction changed in between is read again. */
 const SKIP = `
   WITH piece AS (
-    SELECT id FROM campaign_members WHERE organization_id = $1 AND run_id = $2 AND state = 'pending'
+    SELECT ctid FROM campaign_members WHERE organization_id = $1 AND run_id = $2 AND state = 'pending'
      ORDER BY organization_id, run_id, id LIMIT ${MEMBERS_AT_ONCE} FOR UPDATE
   ), skipped AS (
     UPDATE campaign_members m SET state = 'skipped', reason = 'campaign_canceled'
-      FROM piece WHERE m.organization_id = $1 AND m.run_id = $2 AND m.id = piece.id RETURNING 1
+      FROM piece WHERE m.organization_id = $1 AND m.ctid = piece.ctid
   )
-  SELECT count(*)::int AS count FROM skipped`;
+  SELECT count(*)::int AS count FROM piece`;
 
 /** In the order of the index of what is unfinished, which the planner passes over otherwise. */
 const UNFINISHED = `
@@ -33,11 +34,11 @@ const REMEMBER = 'UPDATE campaign_runs SET after_id = $3 WHERE organization_id =
 /** By the index of what is due: what rests is due at no time. */
 const LET_GO = `
   WITH piece AS (
-    SELECT id FROM sends WHERE organization_id = $1 AND channel = $2 AND lane = ${CAMPAIGN_LANE}
+    SELECT ctid FROM sends WHERE organization_id = $1 AND channel = $2 AND lane = ${CAMPAIGN_LANE}
        AND due_at = 'infinity' AND run_id = $3 AND state = 'held' AND reason = '${RESTING_REASON}'
      LIMIT ${SENDS_AT_ONCE} FOR UPDATE
   )
-  UPDATE sends s SET due_at = $4 FROM piece WHERE s.organization_id = $1 AND s.id = piece.id RETURNING s.id`;
+  UPDATE sends s SET due_at = $4 FROM piece WHERE s.organization_id = $1 AND s.ctid = piece.ctid RETURNING s.id`;
 
 /** What is left of a run at its ends: when it is canceled, when it has rested, and when nothing is left. */
 @Injectable()
@@ -55,7 +56,7 @@ export class RunEnding {
     const { organizationId, campaignId, id } = run;
     return this.within(run, async (tx): Promise<Next> => {
       const [row] = await tx.query<{ count: number }>(SKIP, [organizationId, id]);
-      if (row?.count === MEMBERS_AT_ONCE) return AGAIN;
+      if (row?.count !== 0) return AGAIN;
       const canceled = await this.sends.cancelSomeOfSource(
         tx,
         { sourceId: campaignId, before: null, after: run.after.id, most: SENDS_AT_ONCE },

@@ -6,14 +6,14 @@ const MEMBERS_AT_ONCE = 5_000;
 
 const RUNS = 'SELECT id FROM campaign_runs WHERE organization_id = $1 AND campaign_id = $2 ORDER BY id';
 
+/** By ctid (ADR 58): one that another transaction changed in between is read again. */
 const DROP_MEMBERS = `
   WITH piece AS (
-    SELECT run_id, id FROM campaign_members WHERE organization_id = $1 AND run_id = $2 LIMIT ${MEMBERS_AT_ONCE}
+    SELECT ctid FROM campaign_members WHERE organization_id = $1 AND run_id = $2 LIMIT ${MEMBERS_AT_ONCE}
   ), dropped AS (
-    DELETE FROM campaign_members m USING piece
-     WHERE m.organization_id = $1 AND m.run_id = piece.run_id AND m.id = piece.id RETURNING 1
+    DELETE FROM campaign_members m USING piece WHERE m.organization_id = $1 AND m.ctid = piece.ctid
   )
-  SELECT count(*)::int AS count FROM dropped`;
+  SELECT count(*)::int AS count FROM piece`;
 
 const DROP_REST = [
   'DELETE FROM campaign_count_changes WHERE organization_id = $1 AND run_id = $2',
@@ -33,7 +33,7 @@ export class ForgottenRuns {
     if (!run) return 'done';
     const place = [tx.organizationId, run.id];
     const [row] = await tx.query<{ count: number }>(DROP_MEMBERS, place);
-    if (row?.count !== MEMBERS_AT_ONCE) for (const statement of DROP_REST) await tx.query(statement, place);
+    if (row?.count === 0) for (const statement of DROP_REST) await tx.query(statement, place);
     return { position: null };
   }
 }

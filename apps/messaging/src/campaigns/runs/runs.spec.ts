@@ -280,6 +280,31 @@ describe('a run that is canceled', () => {
     await shop.forgotten(runId);
   });
 
+  it('is called off and forgotten where the planner knows of none of its many members', async () => {
+    const { database } = world.messaging;
+    const paused = async (): Promise<{ shop: CampaignShop; campaign: { id: string }; runId: string }> => {
+      const shop = world.organization();
+      const campaign = await shop.campaign(world.people(1), { paused: true });
+      const runId = await shop.run(campaign);
+      await shop.until(campaign, ({ last_run: run }) => run?.counts.pending === 1);
+      return { shop, campaign, runId };
+    };
+    await database.query('ALTER TABLE campaign_members SET (autovacuum_enabled = false)');
+    await paused();
+    await database.query('ANALYZE campaign_members');
+    const { shop, campaign, runId } = await paused();
+    await database.query(
+      `INSERT INTO campaign_members (organization_id, run_id, contact_id, state, look_at)
+       SELECT $1, $2, gen_random_uuid(), 'pending', now() FROM generate_series(1, 30000)`,
+      [shop.id, runId],
+    );
+    expectStatus(await shop.api.delete(`${CAMPAIGNS}/${campaign.id}`), 204);
+    const ended = await shop.until(campaign, ({ last_run: run }) => run?.counts.pending === 0);
+    expect(counted(ended)).toEqual({ audience: 30_001, skipped: 30_001 });
+    expectStatus(await shop.api.delete(`${CAMPAIGNS}/${campaign.id}/purge`), 204);
+    await shop.forgotten(runId);
+  });
+
   it('lets nothing leave once the deletion is answered', async () => {
     const shop = world.organization();
     const people = world.people(60);

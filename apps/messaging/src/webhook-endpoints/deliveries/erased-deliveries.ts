@@ -8,31 +8,40 @@ const ERASED = `
   state = CASE d.state WHEN 'pending' THEN 'failed' ELSE d.state END,
   error = CASE d.state WHEN 'pending' THEN 'erased' ELSE d.error END`;
 
-/** A try under way ends without a trace of it. */
+/**
+ * A try under way ends without a trace of it. By ctid (ADR 58): one that another transaction changed in between is read
+ * again.
+ */
 const ERASE = `
   WITH piece AS (
-    SELECT endpoint_id, event_id FROM webhook_deliveries
+    SELECT ctid FROM webhook_deliveries
      WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) AND payload IS NOT NULL
      LIMIT ${String(ROWS_OF_A_PIECE)} FOR UPDATE
+  ), erased AS (
+    UPDATE webhook_deliveries d SET ${ERASED} FROM piece
+     WHERE d.organization_id = $1 AND d.ctid = piece.ctid RETURNING 1
   )
-  UPDATE webhook_deliveries d SET ${ERASED} FROM piece
-   WHERE d.organization_id = $1 AND d.endpoint_id = piece.endpoint_id AND d.event_id = piece.event_id
-  RETURNING 1`;
+  SELECT (SELECT count(*)::int FROM piece) AS read, (SELECT count(*)::int FROM erased) AS erased`;
 
 const OTHERS_WAIT = `
   SELECT 1 FROM webhook_deliveries WHERE organization_id = $1 AND contact_id IS NULL AND payload IS NOT NULL LIMIT 1`;
 
-/** From event to event, in the order of their index. All deliveries of an event belong to one piece. */
+/**
+ * From event to event, in the order of their index. All deliveries of an event belong to one piece. Up to the last of the
+ * piece, without a join to it (ADR 58).
+ */
 const ERASE_UNNAMED = `
   WITH piece AS (
-    SELECT endpoint_id, event_id FROM webhook_deliveries
+    SELECT event_id FROM webhook_deliveries
      WHERE organization_id = $1 AND contact_id IS NULL AND payload IS NOT NULL
        AND event_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
      ORDER BY event_id FETCH FIRST ${String(ROWS_OF_A_PIECE)} ROWS WITH TIES
   ), gone AS (
-    UPDATE webhook_deliveries d SET ${ERASED} FROM piece
-     WHERE d.organization_id = $1 AND d.endpoint_id = piece.endpoint_id AND d.event_id = piece.event_id
-       AND strpos(d.payload, $2::uuid::text) > 0
+    UPDATE webhook_deliveries d SET ${ERASED}
+     WHERE organization_id = $1 AND contact_id IS NULL AND payload IS NOT NULL
+       AND event_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+       AND event_id <= (SELECT event_id FROM piece ORDER BY event_id DESC LIMIT 1)
+       AND strpos(payload, $2::uuid::text) > 0
   )
   SELECT event_id FROM piece ORDER BY event_id`;
 
@@ -50,8 +59,14 @@ export class ErasedDeliveries {
   /** @returns of how many the body is gone, of those that are about one contact */
   async erase(tx: Transaction, contactIds: readonly string[]): Promise<number> {
     let count = 0;
-    for (let last = -1; last !== 0; count += last)
-      last = (await tx.query(ERASE, [tx.organizationId, contactIds])).length;
+    for (let read = -1; read !== 0;) {
+      const [piece] = await tx.query<{ read: number; erased: number }>(ERASE, [
+        tx.organizationId,
+        contactIds,
+      ]);
+      read = piece?.read ?? 0;
+      count += piece?.erased ?? 0;
+    }
     const others = await tx.query(OTHERS_WAIT, [tx.organizationId]);
     if (others.length > 0) for (const id of contactIds) await this.jobs.add(tx, 'erase_deliveries', id);
     return count;

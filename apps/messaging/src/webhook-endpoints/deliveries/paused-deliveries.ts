@@ -3,28 +3,34 @@ import { Clock, type Transaction, type WorkerTransaction } from '@customer-platf
 import { BackgroundJobs, ROWS_OF_A_PIECE, type Job, type Piece } from '../../jobs/background-jobs.js';
 import { DeliverySignal } from './delivery-signal.js';
 
-/** From one pending delivery to the next, in the order of their index; those that wait for a later try are due now. */
+/**
+ * From one pending delivery to the next, in the order of their index; those that wait for a later try are due now. Up to
+ * the last of the piece, without a join to it (ADR 58).
+ */
 const RESUME = `
   WITH piece AS (
-    SELECT event_id, due_at, claim FROM webhook_deliveries
+    SELECT event_id FROM webhook_deliveries
      WHERE organization_id = $1 AND endpoint_id = $2 AND state = 'pending'
        AND event_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
      ORDER BY event_id LIMIT $4
   ), due AS (
-    UPDATE webhook_deliveries d SET due_at = $5 FROM piece
-     WHERE d.organization_id = $1 AND d.endpoint_id = $2 AND d.event_id = piece.event_id AND d.state = 'pending'
-       AND d.claim IS NULL AND (d.due_at IS NULL OR d.due_at > $5)
+    UPDATE webhook_deliveries SET due_at = $5
+     WHERE organization_id = $1 AND endpoint_id = $2 AND state = 'pending'
+       AND event_id > coalesce($3::uuid, '00000000-0000-0000-0000-000000000000')
+       AND event_id <= (SELECT event_id FROM piece ORDER BY event_id DESC LIMIT 1)
+       AND claim IS NULL AND (due_at IS NULL OR due_at > $5)
   )
   SELECT event_id FROM piece ORDER BY event_id`;
 
+/** By ctid (ADR 58): one that another transaction changed in between is read again. */
 const FORGET = `
   WITH piece AS (
-    SELECT event_id FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2
+    SELECT ctid FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2
      ORDER BY event_id LIMIT $3 FOR UPDATE
+  ), gone AS (
+    DELETE FROM webhook_deliveries d USING piece WHERE d.organization_id = $1 AND d.ctid = piece.ctid
   )
-  DELETE FROM webhook_deliveries d USING piece
-   WHERE d.organization_id = $1 AND d.endpoint_id = $2 AND d.event_id = piece.event_id
-  RETURNING 1`;
+  SELECT 1 FROM piece`;
 
 /**
  * What becomes of the deliveries of an endpoint that is switched off, on again, or removed. While it is off nothing is
@@ -74,7 +80,7 @@ export class PausedDeliveries {
 
   private async forgetPiece(tx: WorkerTransaction, { target_id: endpointId }: Job): Promise<Piece> {
     const rows = await tx.query(FORGET, [tx.organizationId, endpointId, ROWS_OF_A_PIECE]);
-    return rows.length === ROWS_OF_A_PIECE ? { position: null } : 'done';
+    return rows.length > 0 ? { position: null } : 'done';
   }
 
   private async forgetFailures(tx: Transaction, endpointId: string): Promise<void> {

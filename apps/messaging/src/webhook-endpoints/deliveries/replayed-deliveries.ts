@@ -8,13 +8,16 @@ const IS_BUSY = `
   SELECT 1 FROM webhook_deliveries WHERE organization_id = $1 AND endpoint_id = $2 AND due_at <= $3
   OFFSET ${String(ROWS_OF_A_PIECE - 1)} LIMIT 1`;
 
-/** The oldest first, from one that failed to the next; what failed after it was asked for is not meant. */
+/**
+ * The oldest first, from one that failed to the next; what failed after it was asked for is not meant, nor what another
+ * transaction has changed in between (by ctid: ADR 58).
+ */
 const REPLAY = `
   WITH endpoint AS (
     SELECT replay_since AS since FROM webhook_endpoints
      WHERE organization_id = $1 AND id = $2 AND enabled AND deleted_at IS NULL AND replay_since IS NOT NULL
   ), piece AS (
-    SELECT d.event_id, d.created_at FROM endpoint, webhook_deliveries d
+    SELECT d.ctid, d.event_id, d.created_at FROM endpoint, webhook_deliveries d
      WHERE d.organization_id = $1 AND d.endpoint_id = $2 AND d.state = 'failed' AND d.payload IS NOT NULL
        AND d.created_at <= $4 AND (d.created_at, d.event_id) > (
          coalesce((SELECT last.created_at FROM webhook_deliveries last WHERE last.organization_id = $1
@@ -23,7 +26,7 @@ const REPLAY = `
      ORDER BY d.created_at, d.event_id LIMIT ${String(ROWS_OF_A_PIECE)} FOR UPDATE OF d
   ), anew AS (
     UPDATE webhook_deliveries d SET state = 'pending', attempts = 0, due_at = $5, claim = NULL FROM piece
-     WHERE d.organization_id = $1 AND d.endpoint_id = $2 AND d.event_id = piece.event_id
+     WHERE d.organization_id = $1 AND d.ctid = piece.ctid
   )
   SELECT event_id FROM piece ORDER BY created_at, event_id`;
 
