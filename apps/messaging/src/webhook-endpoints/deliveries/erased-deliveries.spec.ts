@@ -57,6 +57,18 @@ function anEvent(organizationId: string, type: EventType, data: Record<string, u
   } as unknown as DomainEvent;
 }
 
+/** Waits until messaging waits for somebody's lock. */
+function waiting(): Promise<void> {
+  return eventually(async () =>
+    expect(
+      await world.database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'messaging'
+           AND wait_event_type = 'Lock'`,
+      ),
+    ).not.toEqual([]),
+  );
+}
+
 function updated(organizationId: string, contact = aContact()): DomainEvent {
   const data = { contact_id: contact.id, version: 2, changed_fields: [], contact };
   return anEvent(organizationId, 'core.contact.updated.v1', data);
@@ -130,14 +142,7 @@ describe('an event that comes after the erasure of its contact', () => {
       [id],
     );
     const queueing = queue(updated(id, contact));
-    await eventually(async () =>
-      expect(
-        await world.database.query(
-          `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'messaging'
-             AND wait_event_type = 'Lock'`,
-        ),
-      ).not.toEqual([]),
-    );
+    await waiting();
     await erasure.query(ERASE, [id, contact.id]);
     await erasure.query('COMMIT');
     await queueing;
@@ -188,5 +193,24 @@ describe('deliveries that wait for an erased contact', () => {
     await eventually(async () => expect(await count(id, 'payload IS NULL')).toBe(4));
     expect(await count(id, `state = 'delivered' AND error IS NULL`)).toBe(5);
     expect(await count(id, 'contact_id IS NOT NULL')).toBe(1);
+  });
+
+  it('are ended though another transaction changes them at the same moment', async () => {
+    const { id } = world.organization();
+    const gone = newId();
+    await deliveries(id, 3, { contactId: gone, says: gone });
+    await erasure.query('BEGIN');
+    await erasure.query(
+      `UPDATE webhook_deliveries SET attempts = attempts + 1 WHERE ctid = (
+         SELECT ctid FROM webhook_deliveries WHERE organization_id = $1 LIMIT 1)`,
+      [id],
+    );
+    const ended = world.app.app
+      .get(Database)
+      .inOrganization({ organizationId: id }, (tx) => world.app.app.get(ErasedDeliveries).erase(tx, [gone]));
+    await waiting();
+    await erasure.query('COMMIT');
+    expect(await ended).toBe(3);
+    expect(await count(id, 'payload IS NULL')).toBe(3);
   });
 });
