@@ -30,7 +30,8 @@ const PENDING = `
    WHERE organization_id = $1 AND state = 'pending'`;
 
 /**
- * In one order for all who do so, and none that another call has queued or closed meanwhile (by ctid: ADR 58).
+ * In one order for all who do so, and none that another transaction has changed meanwhile (by ctid: ADR 58): a call that
+ * follows finds it where it still waits.
  */
 const QUEUE_ALL = `
   UPDATE dead_letters AS letter SET state = 'replaying', updated_at = now()

@@ -17,7 +17,7 @@ const REMOVE = `
      WHERE delivery.organization_id = $1 AND delivery.ctid = piece.ctid AND delivery.state <> 'pending'
     RETURNING delivery.created_at
   )
-  SELECT count(*)::int AS removed, max(created_at) AS until FROM gone`;
+  SELECT count(*)::int AS removed, max(created_at) AS until, (SELECT count(*)::int FROM piece) AS read FROM gone`;
 
 const OLDEST = `
   SELECT min(oldest.created_at) AS at
@@ -30,13 +30,13 @@ const OLDEST = `
 export const RETAINED_DELIVERIES: RetainedKind = {
   kind: 'webhook_deliveries',
   async remove(tx, { before, most }) {
-    const [row] = await tx.query<{ removed: number; until: Date | null }>(REMOVE, [
+    const [row] = await tx.query<{ removed: number; until: Date | null; read: number }>(REMOVE, [
       tx.organizationId,
       before,
       most,
     ]);
-    const { removed = 0, until = null } = row ?? {};
-    return removed < most ? { removed, until } : { removed, until, next: [] };
+    const { removed = 0, until = null, read = 0 } = row ?? {};
+    return read < most || removed === 0 ? { removed, until } : { removed, until, next: [] };
   },
   async oldest(tx) {
     const [row] = await tx.query<{ at: Date | null }>(OLDEST, [tx.organizationId]);

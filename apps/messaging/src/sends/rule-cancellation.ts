@@ -35,7 +35,8 @@ export class RuleCancellation {
       'rule_disabled',
       this.clock.now(),
     );
-    if (canceled.length === ROWS_OF_A_PIECE) return { position: canceled.at(-1) ?? null };
+    // One that another transaction changed in between is none of them: only a piece of none is the last.
+    if (canceled.length > 0) return { position: canceled.at(-1) ?? null };
     // What others had in their hands was passed over: it is looked for from the beginning.
     const left = await tx.query(LEFT, [tx.organizationId, ruleId, before]);
     return left.length > 0 ? 'later' : 'done';

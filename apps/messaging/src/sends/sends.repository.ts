@@ -65,7 +65,7 @@ const CANCEL_OF_LINK = cancel(`recipient ? 'link' AND recipient -> 'link' ->> 'i
  * for (the survivor of a merge, which may have been undone since); what went to an address of the
  * person may never have known whose it was. Identity's own mail that has not left yet is the platform's, and goes on.
  * Each is sought by an index of its own: in one condition they are not, for under row level security none is used for a
- * condition that looks into a JSON.
+ * condition that looks into a JSON. They are given to statements as a list, and not joined (ADR 58).
  */
 const OF_PERSON = `
   SELECT id FROM sends WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])
@@ -80,12 +80,12 @@ const OF_PERSON = `
        AND recipient ? 'contact_id')
      AND (recipient ->> 'contact_id' = ANY(($2::uuid[])::text[]) OR recipient ->> 'external_id' = ANY($5::text[]))`;
 
-const CANCEL_OF_PERSON = cancel(`id IN (${OF_PERSON})`);
+const CANCEL_OF_PERSON = cancel(`id = ANY(ARRAY(${OF_PERSON}))`);
 
 /** In a process that died, or as good as: its lease has run out. */
 const LOST_OF_PERSON = `
   UPDATE sends s SET state = 'unknown', reason = $3, due_at = NULL, claim = NULL, updated_at = $4
-   WHERE organization_id = $1 AND state = 'dispatching' AND id IN (${OF_PERSON})
+   WHERE organization_id = $1 AND state = 'dispatching' AND id = ANY(ARRAY(${OF_PERSON}))
      AND NOT EXISTS (SELECT 1 FROM in_flight f WHERE f.organization_id = s.organization_id AND f.send_id = s.id
        AND f.lease_until > clock_timestamp())
   RETURNING ${CANCELED}`;
@@ -98,7 +98,7 @@ const ADDRESS_KEYS = `
 const ANONYMIZE = `
   UPDATE sends SET contact_id = NULL, recipient = '{}', address = NULL, subject = NULL, metadata = NULL,
     correlation_id = NULL, updated_at = $4
-   WHERE organization_id = $1 AND id IN (SELECT unnest($3::uuid[]) UNION ALL ${OF_PERSON})
+   WHERE organization_id = $1 AND id = ANY($3::uuid[] || ARRAY(${OF_PERSON}))
   RETURNING id, address_key`;
 
 const DROP_PAYLOADS = 'DELETE FROM send_payloads WHERE organization_id = $1 AND send_id = ANY($2::uuid[])';

@@ -69,11 +69,11 @@ const CLOSE = `
 const CLOSE_OF_EVENTS = `${CLOSE} AND event_id = ANY($2::uuid[]) AND payload IS NOT NULL RETURNING 1`;
 
 const CLOSE_OF_PERSON = `
-  ${CLOSE} AND id IN (
+  ${CLOSE} AND id = ANY(ARRAY(
     SELECT id FROM dead_letters WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])
     UNION
     SELECT id FROM dead_letters WHERE organization_id = $1 AND external_id = ANY($3::text[])
-    LIMIT ${AT_ONCE})
+    LIMIT ${AT_ONCE}))
   RETURNING 1`;
 
 const CLOSE_THESE = `${CLOSE} AND id = ANY($2::uuid[]) RETURNING 1`;
@@ -89,21 +89,27 @@ const EVALUATOR = `SELECT pg_advisory_xact_lock(hashtextextended('segments:evalu
 
 const QUEUED = ['segment_changes', 'segment_dues'].map(
   (table) => `
-  DELETE FROM ${table} WHERE organization_id = $1 AND ctid = ANY(ARRAY(
-    SELECT ctid FROM ${table} WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) LIMIT ${AT_ONCE}))
-  RETURNING 1`,
+  WITH piece AS (
+    SELECT ctid FROM ${table} WHERE organization_id = $1 AND contact_id = ANY($2::uuid[]) LIMIT ${AT_ONCE}
+  ), gone AS (
+    DELETE FROM ${table} AS queued USING piece WHERE queued.organization_id = $1 AND queued.ctid = piece.ctid
+  )
+  SELECT 1 FROM piece`,
 );
 
 /** Of each condition the contact's are found by the key. */
 const MATCHES = `
-  DELETE FROM segment_matches WHERE organization_id = $1 AND ctid = ANY(ARRAY(
+  WITH piece AS (
     SELECT match.ctid
       FROM segment_conditions AS condition, unnest($2::uuid[]) AS contact (id),
            LATERAL (SELECT ctid FROM segment_matches
                      WHERE organization_id = $1 AND condition_id = condition.id AND contact_id = contact.id
                      LIMIT ${AT_ONCE}) AS match
-     WHERE condition.organization_id = $1 LIMIT ${AT_ONCE}))
-  RETURNING 1`;
+     WHERE condition.organization_id = $1 LIMIT ${AT_ONCE}
+  ), gone AS (
+    DELETE FROM segment_matches AS match USING piece WHERE match.organization_id = $1 AND match.ctid = piece.ctid
+  )
+  SELECT 1 FROM piece`;
 
 const LOCK_SEGMENTS = `
   SELECT 1 FROM segments
