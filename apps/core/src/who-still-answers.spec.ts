@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import { RecordConsumers, RecordProducer } from '@customer-platform/event-bus';
 import {
   type Caller,
-  DatabaseProxy,
+  TcpLink,
   eventually,
   startTestApp,
   type TestApp,
@@ -17,7 +17,7 @@ import { ownBroker, type OwnBroker } from './own-broker.fixture.js';
 const STUCK_TOPIC = 'spec.stuck';
 
 describe('who still answers', () => {
-  const wire = new DatabaseProxy();
+  const wire = new TcpLink();
   let broker: OwnBroker;
   let database: TestDatabase;
   let app: TestApp;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { newId } from '@customer-platform/database';
 import {
   Caller,
-  DatabaseProxy,
+  TcpLink,
   eventually,
   startTestProcess,
   testDatabase,
@@ -36,21 +36,21 @@ interface Sent {
 describe('three processes of core with one PostgreSQL', () => {
   let registry: TestRegistry;
   let database: TestDatabase;
-  let proxy: DatabaseProxy;
+  let link: TcpLink;
   let processes: TestProcess[] = [];
   beforeAll(async () => {
     registry = await TestRegistry.start();
     database = await testDatabase('core', CORE_MIGRATIONS);
-    proxy = new DatabaseProxy();
-    await proxy.open();
-    const env = { PROCESS_ROLE: 'api', DATABASE_URL: proxy.through(database.url) };
+    link = new TcpLink();
+    await link.open();
+    const env = { PROCESS_ROLE: 'api', DATABASE_URL: link.through(database.url) };
     const start = (): Promise<TestProcess> => startTestProcess({ module: 'core', registry, database, env });
     const first = await start();
     processes = [first, ...(await Promise.all([start(), start()]))];
   }, 240_000);
   afterAll(async () => {
     await Promise.all(processes.map((process) => process.stop()));
-    await proxy.cut();
+    await link.cut();
     await registry.close();
     await database.drop();
   });
@@ -109,11 +109,11 @@ describe('three processes of core with one PostgreSQL', () => {
   it('go on with their shares while PostgreSQL is away, and hold the limit when it is back', async () => {
     const key = aLimitedKey();
     await send(processes, key, 6);
-    await proxy.cut();
+    await link.cut();
     await expectLimit(() => send(processes, key, 8), 0.35);
     const shown = await Promise.all(processes.map(({ url }) => metricOf(url)));
     expect(Math.min(...shown)).toBeGreaterThan(0);
-    await proxy.open();
+    await link.open();
     await eventually(
       async () => {
         const away = await Promise.all(processes.map(({ url }) => metricOf(url)));

@@ -1,5 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
-import { anOrganization, DatabaseProxy, eventually } from '@customer-platform/testing';
+import { anOrganization, TcpLink, eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { DatabaseUnavailable, type Transaction } from '../src/index.js';
 import type { OpenTransaction } from '../src/transaction.js';
@@ -7,7 +7,7 @@ import { Widget } from './widget.entity.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 describe('an outage of Postgres', () => {
-  const wire = new DatabaseProxy();
+  const wire = new TcpLink();
   let world: WidgetWorld;
   beforeAll(async () => {
     await wire.open();

@@ -1,9 +1,9 @@
-export { buildAll, runScript, WORKSPACE } from './app-process.js';
+export { buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
-export { DatabaseProxy } from './database-proxy.js';
+export { TcpLink } from './tcp-link.js';
 export { DnsServer } from './dns-server.js';
 export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
 export { eventually } from './eventually.js';

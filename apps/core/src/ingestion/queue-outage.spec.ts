@@ -1,22 +1,12 @@
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
-import { eventually } from '@customer-platform/testing';
+import { eventually, freePorts } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore } from '../core.fixture.js';
 import { ownBroker, type OwnBroker } from '../own-broker.fixture.js';
-
-/** A port at which nobody listens. */
-async function deadPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe('ingestion without its queue', () => {
   let core: TestCore;
   beforeAll(async () => {
-    core = await startCore({ KAFKA_BROKERS: `127.0.0.1:${await deadPort()}` });
+    const [nobodys] = await freePorts(1);
+    core = await startCore({ KAFKA_BROKERS: `127.0.0.1:${String(nobodys)}` });
   });
   afterAll(() => core.close());
 

@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { newId } from '@customer-platform/database';
 import {
-  DatabaseProxy,
+  TcpLink,
   eventually,
   startTestApp,
   testDatabase,
@@ -26,7 +26,7 @@ class Instance {
   readonly looks = new Map<string, number>();
 
   private constructor(
-    readonly wire: DatabaseProxy,
+    readonly wire: TcpLink,
     private readonly app: TestApp,
   ) {
     const evaluator = app.app.get(SegmentEvaluator, { strict: false });
@@ -38,7 +38,7 @@ class Instance {
   }
 
   static async start(database: TestDatabase, registry: TestRegistry): Promise<Instance> {
-    const wire = new DatabaseProxy();
+    const wire = new TcpLink();
     await wire.open();
     const through = { ...database, url: wire.through(database.url) };
     const env = { PROCESS_ROLE: 'worker' };

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { hashApiKey } from '@customer-platform/authorization';
 import { Problem } from '@customer-platform/problem-json';
-import { eventually, type Answer } from '@customer-platform/testing';
+import { eventually, TcpLink, type Answer } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-import { FaultyLink } from './faulty-link.fixture.js';
 import { ModuleInstance, type Observation } from './module-instance.fixture.js';
 
 /** identity.md §8: no request begun later than this after the 2xx is permitted. */
@@ -197,8 +196,8 @@ describe('losing a right, with Kafka absent', () => {
   });
 
   it('is not undone by an answer that was on its way while the key was revoked', async () => {
-    const link = await FaultyLink.to(bench.app.internalUrl);
-    const instance = await ModuleInstance.start(link.url);
+    const link = await linkTo(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(`http://${link.address}`);
     try {
       const key = await aKey();
       link.hold();
@@ -211,18 +210,18 @@ describe('losing a right, with Kafka absent', () => {
       expect(await instance.ask(key.key)).toBe('invalid_token');
     } finally {
       await instance.stop();
-      await link.close();
+      await link.cut();
     }
   });
 
   it('denies with authorization_unavailable in a process that is cut off, and serves it a second after its return', async () => {
-    const link = await FaultyLink.to(bench.app.internalUrl);
-    const instance = await ModuleInstance.start(link.url);
+    const link = await linkTo(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(`http://${link.address}`);
     try {
       const key = await aKey();
       await expectPermitted(instance, key.key);
       instance.observe(key.key);
-      link.cut(true);
+      await link.cut();
       const cut = performance.now();
       await organization.admin.delete(`/v1/identity/api-keys/${key.id}`);
       const other = await aKey();
@@ -232,30 +231,30 @@ describe('losing a right, with Kafka absent', () => {
       const late = observations.filter(({ began }) => began > cut + GUARANTEE_MS);
       expect(new Set(late.map(({ verdict }) => verdict))).toEqual(new Set(['authorization_unavailable']));
       expect(await instance.ask(other.key)).toBe('authorization_unavailable');
-      link.cut(false);
+      await link.open();
       await pause(GUARANTEE_MS);
       expect(await instance.ask(other.key)).toBe('permitted');
       expect(await instance.ask(key.key)).toBe('invalid_token');
     } finally {
       await instance.stop();
-      await link.close();
+      await link.cut();
     }
   });
 
   it('lets ingestion go on unconfirmed while cut off, and tells afterwards what was valid', async () => {
-    const link = await FaultyLink.to(bench.app.internalUrl);
-    const instance = await ModuleInstance.start(link.url);
+    const link = await linkTo(bench.app.internalUrl);
+    const instance = await ModuleInstance.start(`http://${link.address}`);
     const ingestion = { accepts: 'api_key', outlivesOutage: true } as const;
     try {
       const key = await aKey();
       await eventually(async () => expect(await instance.ask(key.key, ingestion)).toBe('permitted'));
-      link.cut(true);
+      await link.cut();
       await eventually(async () => expect(await instance.ask(key.key, ingestion)).toBe('unconfirmed'));
       const [before] = [new Date().toISOString(), await pause(5)];
       await organization.admin.delete(`/v1/identity/api-keys/${key.id}`);
       const after = await pause(5, new Date(Date.now() + 5).toISOString());
       expect(await instance.ask(key.key, ingestion)).toBe('unconfirmed');
-      link.cut(false);
+      await link.open();
       const acceptances = [before, after].map((accepted_at) => ({
         key_hash: hashApiKey(key.key),
         accepted_at,
@@ -266,7 +265,7 @@ describe('losing a right, with Kafka absent', () => {
       await eventually(async () => expect(await instance.ask(key.key, ingestion)).toBe('invalid_token'));
     } finally {
       await instance.stop();
-      await link.close();
+      await link.cut();
     }
   });
 
@@ -284,6 +283,12 @@ describe('losing a right, with Kafka absent', () => {
     expect(row?.last_used_at.getTime()).toBeGreaterThanOrEqual(before);
   });
 });
+
+async function linkTo(target: string): Promise<TcpLink> {
+  const link = new TcpLink(target);
+  await link.open();
+  return link;
+}
 
 /** Connections of identity's service that work on a statement right now. */
 async function usedConnections(bench: IdentityBench): Promise<number> {

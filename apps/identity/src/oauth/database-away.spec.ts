@@ -1,13 +1,13 @@
 import { jest } from '@jest/globals';
 import { log } from '@customer-platform/http';
-import { DatabaseFault, DatabaseProxy, eventually } from '@customer-platform/testing';
+import { DatabaseFault, TcpLink, eventually } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aChallenge, Browser, signsIn, TestClient } from './browser.fixture.js';
 
 const AWAY = '57P03';
 
 describe('the provider while its database is away', () => {
-  const wire = new DatabaseProxy();
+  const wire = new TcpLink();
   let bench: IdentityBench;
   let organization: TestOrganization;
   let client: TestClient;

@@ -1,19 +1,13 @@
 import { jest } from '@jest/globals';
 import { Clock } from '@customer-platform/database';
-import {
-  DatabaseProxy,
-  eventually,
-  testDatabase,
-  startTestApp,
-  type TestApp,
-} from '@customer-platform/testing';
+import { TcpLink, eventually, testDatabase, startTestApp, type TestApp } from '@customer-platform/testing';
 import { IdentityModule } from '../identity.module.js';
 import { migrations } from '../migrations/index.js';
 
 const MINUTE_MS = 60_000;
 
 it('public keys and discovery are shown for an hour while the database is away', async () => {
-  const wire = new DatabaseProxy();
+  const wire = new TcpLink();
   await wire.open();
   const database = await testDatabase('identity', migrations);
   let app: TestApp | undefined;

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
-import { expectStatus, startChromium } from '@customer-platform/testing';
+import type { AddressInfo } from 'node:net';
+import { expectStatus, freePorts, startChromium } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { Secret, TOTP } from 'otpauth';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -23,7 +23,8 @@ export class SignInBench {
   ) {}
 
   static async start(variables: Record<string, string> = {}): Promise<SignInBench> {
-    const port = await aFreePort();
+    // It has to know its address before it listens.
+    const [port] = await freePorts(1);
     const origin = `http://localhost:${String(port)}`;
     // Whatever reads where the platform is after it has started reads the same.
     process.env['PUBLIC_URL'] = origin;
@@ -168,13 +169,4 @@ export class Visitor {
 /** The code of this moment. */
 export function codeOf(secret: string): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() });
-}
-
-/** The service has to know its address before it listens. */
-async function aFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

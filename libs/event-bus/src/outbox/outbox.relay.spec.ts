@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { InvalidDomainEvent, type DomainEvent } from '@customer-platform/events';
-import { DatabaseProxy } from '@customer-platform/testing';
+import { TcpLink } from '@customer-platform/testing';
 import {
   aBus,
   aDatabase,
@@ -223,7 +223,7 @@ describe('the outbox and one relay', () => {
 
 describe('a relay whose server goes without a word', () => {
   it('listens on a new connection', async () => {
-    const wire = new DatabaseProxy();
+    const wire = new TcpLink();
     await wire.open();
     let heard = 0;
     const patience = { askEveryMs: 50, answerMs: 500 };

@@ -1,6 +1,6 @@
 import { Database, newId } from '@customer-platform/database';
 import {
-  DatabaseProxy,
+  TcpLink,
   eventually,
   startTestApp,
   testDatabase,
@@ -24,7 +24,7 @@ let registry: TestRegistry;
 /** One that is asked, and one behind a wire that can be cut. */
 let one: TestApp;
 let other: TestApp;
-const wire = new DatabaseProxy();
+const wire = new TcpLink();
 
 beforeAll(async () => {
   [database, registry] = await Promise.all([testDatabase('core', CORE_MIGRATIONS), TestRegistry.start()]);
