@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onConnection } from '@customer-platform/kit/databases.ts';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { environmentOf, readProcesses } from '@customer-platform/kit/processes.ts';
 
 /** A core that accepts and processes nothing: what acceptance alone costs. */

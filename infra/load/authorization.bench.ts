@@ -30,7 +30,7 @@ import {
   ServiceTokens,
   type ServiceKeys,
 } from '@customer-platform/authorization';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { descendantsOf, readProcesses } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';

@@ -7,7 +7,7 @@ import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const REQUESTS = 40_000;

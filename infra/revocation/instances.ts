@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { environmentOf } from '@customer-platform/kit/processes.ts';
 import { type Link, PostgresLink, RegistryLink } from './links.ts';
 

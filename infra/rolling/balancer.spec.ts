@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { Balancer } from './balancer.ts';
 
 const servers: Server[] = [];

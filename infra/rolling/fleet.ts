@@ -10,7 +10,7 @@ import {
 } from '@customer-platform/local/platform/modules.ts';
 import type { Child } from '@customer-platform/local/services/child.ts';
 import type { Guardian } from '@customer-platform/local/services/guardian.ts';
-import { PortChoice } from '@customer-platform/local/services/ports.ts';
+import { PortChoice } from '@customer-platform/kit/ports.ts';
 import { Balancers } from './balancers.ts';
 
 /** One process of a release. */

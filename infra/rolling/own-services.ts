@@ -1,4 +1,4 @@
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import type { Platform as Access } from '@customer-platform/kit/platform.ts';
 import { type Wiring, baseUrl, mailUrl } from '@customer-platform/local/platform/app-environment.ts';
 import { build } from '@customer-platform/local/platform/build.ts';

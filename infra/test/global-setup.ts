@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Guardian } from '../local/services/guardian.ts';
 import { type Kafka, startKafka } from '../local/services/kafka.ts';
-import { freePort } from '../local/services/ports.ts';
+import { freePort } from '../kit/ports.ts';
 import { type Postgres, queryOnce, startPostgres } from '../local/services/postgres.ts';
 
 /** What the teardown ends; jest runs setup and teardown in one process. */

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { connected } from '@customer-platform/kit/databases.ts';
-import { freePort } from '@customer-platform/kit/free-port.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { descendantsOf } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase, runMigrations, type MigrationClass } from '@customer-platform/database';
 import { Guardian } from '@customer-platform/local/services/guardian.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import nodemailer from 'nodemailer';
 import { type SMTPServer } from 'smtp-server';
-import { freePort } from '../services/ports.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { type CaughtMessage, aMail, readHeaders } from './caught-message.ts';
 import { reportComplaint } from './complaint.ts';
 import { keepMail, recallMail } from './kept-mail.ts';

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync 
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '../services/ports.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { appEnvironment } from './app-environment.ts';
 import { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';

@@ -1,4 +1,4 @@
-import { PortChoice } from '../services/ports.ts';
+import { PortChoice } from '@customer-platform/kit/ports.ts';
 import type { DataFolder } from './data-folder.ts';
 import { APPS, type AppName } from './modules.ts';
 

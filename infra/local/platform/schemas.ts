@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Guardian } from '../services/guardian.ts';
-import { freePort } from '../services/ports.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { queryOnce, startPostgres } from '../services/postgres.ts';
 import { DataFolder } from './data-folder.ts';
 import { prepareDatabases } from './databases.ts';

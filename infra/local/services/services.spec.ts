@@ -15,7 +15,7 @@ import { waitUntilReady } from './child.ts';
 import { Guardian } from './guardian.ts';
 import { brokerAnswers, startKafka } from './kafka.ts';
 import { commandLine } from './orphans.ts';
-import { freePort } from './ports.ts';
+import { freePort } from '@customer-platform/kit/ports.ts';
 import { answers, queryOnce, startPostgres } from './postgres.ts';
 
 const cache = resolve(import.meta.dirname, '../../../node_modules/.cache/customer-platform');
