@@ -1,12 +1,11 @@
 import { jest } from '@jest/globals';
-import { Problem } from '@customer-platform/problem-json';
 import { AccessTokens } from './access-tokens.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { ChangeFeed } from './change-feed.js';
 import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
-import { aCredential, FixtureClock, FixtureRegistry } from './registry.fixture.js';
+import { aCredential, codeOf, FixtureClock, FixtureRegistry } from './registry.fixture.js';
 
 const ISSUER = 'https://platform.example';
 const ACCEPTS = { accepts: 'api_key|user' } as const;
@@ -34,16 +33,6 @@ async function aKnownKey(overrides: Parameters<typeof aCredential>[0] = {}) {
   const instance = anInstance(registry);
   await instance.feed.read();
   return { registry, key, header: `Bearer ${key}`, hash: hashApiKey(key), ...instance };
-}
-
-async function codeOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'permitted';
-  } catch (error) {
-    if (error instanceof Problem) return error.code;
-    throw error;
-  }
 }
 
 describe('a credential presented', () => {

@@ -1,3 +1,4 @@
+import { Problem } from '@customer-platform/problem-json';
 import {
   AuthorizationSource,
   RegistryUnavailable,
@@ -158,4 +159,15 @@ export function aCredential(overrides: Partial<ResolvedCredential> = {}): Resolv
     expires_in_ms: null,
     ...overrides,
   };
+}
+
+/** What a call was answered: `permitted`, or the code of the problem. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return 'permitted';
+  } catch (error) {
+    if (error instanceof Problem) return error.code;
+    throw error;
+  }
 }

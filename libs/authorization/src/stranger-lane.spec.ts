@@ -1,5 +1,4 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { Problem } from '@customer-platform/problem-json';
 import { AccessTokens } from './access-tokens.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { RegistryUnavailable } from './authorization-source.js';
@@ -7,7 +6,7 @@ import { ChangeFeed } from './change-feed.js';
 import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
-import { aCredential, FixtureClock, FixtureRegistry } from './registry.fixture.js';
+import { aCredential, codeOf, FixtureClock, FixtureRegistry } from './registry.fixture.js';
 import { networkOf, STRANGER_LIMITS } from './stranger-lane.js';
 
 const { running, waiting, ofOne, ofAll } = STRANGER_LIMITS;
@@ -28,16 +27,6 @@ async function anInstance() {
   const ask = (address: string, presented = newApiKey()): Promise<string> =>
     codeOf(resolver.authenticate(`Bearer ${presented}`, { ...ACCEPTS, address }));
   return { registry, clock, feed, resolver, key, ask };
-}
-
-async function codeOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'permitted';
-  } catch (error) {
-    if (error instanceof Problem) return error.code;
-    throw error;
-  }
 }
 
 const times = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -1,10 +1,9 @@
-import { Problem } from '@customer-platform/problem-json';
 import { ChangeFeed } from './change-feed.js';
 import { AccessTokens } from './access-tokens.js';
 import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
-import { aCredential, FixtureClock, FixtureRegistry } from './registry.fixture.js';
+import { aCredential, codeOf, FixtureClock, FixtureRegistry } from './registry.fixture.js';
 
 const KEY = '0190aaaa-0000-7000-8000-000000000001';
 const ORGANIZATION = aCredential().organization.id;
@@ -34,16 +33,6 @@ async function anInstance() {
   );
   await feed.read();
   return { registry, clock, feed, resolver };
-}
-
-async function codeOf(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-    return 'permitted';
-  } catch (error) {
-    if (error instanceof Problem) return error.code;
-    throw error;
-  }
 }
 
 describe('whoever stands behind a token of a member', () => {

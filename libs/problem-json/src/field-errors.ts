@@ -64,15 +64,6 @@ export class FieldErrors {
     if (!this.isFull) this.named.push(shortened(error));
   }
 
-  /** Adds what `others` holds; what it only counts is counted here too. */
-  addAll(others: FieldErrors): void {
-    for (const error of others.named) this.add(error);
-    const rest = others.total - others.named.length;
-    if (rest === 0) return;
-    this.#total += rest;
-    if (others.#shared !== this.#shared) this.#shared = undefined;
-  }
-
   /** Counts an error that need not be named, since the answer is full: see {@link isFull}. */
   count(code: FieldCode): void {
     this.#shared = this.#total === 0 || this.#shared === code ? code : undefined;

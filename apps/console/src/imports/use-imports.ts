@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useApi } from '../api/api.tsx';
 import { usePerson, useSession } from '../session/use-session.tsx';
 import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
+import { saveFile } from '../ui/save-file.ts';
 
 export type Import = DataOf<'get', '/v1/core/imports/{id}'>;
 export type ImportSummary = ItemOf<'/v1/core/imports'>;
@@ -112,16 +113,7 @@ export function useErrorsFile(id: string) {
         const refusal = { status: answer.status, headers: answer.headers, text: await answer.text() };
         throw new ProblemError({ method: 'GET', path }, refusal, Date.now());
       }
-      save(await answer.blob(), `import-${id}-errors.csv`);
+      saveFile(await answer.blob(), `import-${id}-errors.csv`);
     },
   });
-}
-
-function save(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  // Once the browser has taken it over; at once would take it away from some.
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

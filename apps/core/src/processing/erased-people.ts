@@ -9,7 +9,7 @@ import type {
   SoughtIdentifier,
 } from '../subject-requests/blocklist/erased-identifiers.js';
 import { within, type ChunkContact } from './chunk-contact.js';
-import { namedBy, normalPhones, signsIn } from './named-values.js';
+import { namedBy, normalPhones, parsed, signsIn } from './named-values.js';
 import type { FailedItem, Failure, WorkItem } from './work-item.js';
 
 /** Code of what comes of a person who was erased (core.md §6). */
@@ -89,14 +89,6 @@ function identifiersOfFailed({ organizationId, externalId, kind, raw }: FailedIt
     for (const number of numbers) identifiers.push(...normals('phone', number, [null]));
   }
   return identifiers.map((each) => ({ organizationId, ...each }));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // no JSON: it is read as a text
-  }
 }
 
 function normals(type: string, value: string, countries: Iterable<string | null>): Identifier[] {

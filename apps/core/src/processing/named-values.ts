@@ -101,3 +101,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 function isNamed(named: { type?: unknown; value?: unknown }): named is NamedValue {
   return typeof named.type === 'string' && typeof named.value === 'string';
 }
+
+/** What a text is as JSON; undefined where it is none. */
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -47,7 +47,7 @@ export class QueuePositions {
   private readonly prefix = readConfig(kafkaConfig.pick({ KAFKA_TOPIC_PREFIX: true })).KAFKA_TOPIC_PREFIX;
 
   /** The name of a topic on the broker: one database may see the topics of several prefixes. */
-  named(topic: string): string {
+  private named(topic: string): string {
     return `${this.prefix}${topic}`;
   }
 

@@ -83,7 +83,7 @@ export class InvitationAcceptance {
    *   `sign_in_required`, `mfa_required`, `validation_failed`, `account_exists`, `rate_limited`, `limit_reached`
    */
   async accept(request: AcceptanceRequest, body: unknown): Promise<AcceptedInvitationDto> {
-    const token = this.tokenIn(body);
+    const token = this.tokens.readFrom(body);
     const look = (): Promise<Acceptable> =>
       this.database.acrossOrganizations((tx) => this.acceptable(tx, token));
     const seen = await look();
@@ -100,18 +100,6 @@ export class InvitationAcceptance {
     );
     const answer = toInvitationDto(invitation);
     return session ? { ...answer, access_token: await this.accessTokens.issue(session) } : answer;
-  }
-
-  /** The credential of the call, so it is looked at before anything else of the body. */
-  private tokenIn(body: unknown): TokenOfInvitation {
-    const text =
-      typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string'
-        ? body.token
-        : undefined;
-    if (text === undefined) throw new Problem('missing_credentials');
-    const token = this.tokens.read(text);
-    if (!token) throw new Problem('invalid_token');
-    return token;
   }
 
   /**

@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { Problem } from '@customer-platform/problem-json';
 
 /** Which token of which row. */
 export interface NamedToken {
@@ -54,6 +55,18 @@ export class LinkTokens {
     };
     // The texts are compared, not their bytes: base64 has more than one text for some bytes.
     return timingSafeEqual(Buffer.from(token), Buffer.from(this.tokenOf(named))) ? named : undefined;
+  }
+
+  /**
+   * The token of a body, which is the credential of the call: it is looked at before anything else of the body.
+   * @throws Problem `missing_credentials`, `invalid_token`
+   */
+  readFrom(body: unknown): NamedToken {
+    const text = typeof body === 'object' && body !== null && 'token' in body ? body.token : undefined;
+    if (typeof text !== 'string') throw new Problem('missing_credentials');
+    const token = this.read(text);
+    if (!token) throw new Problem('invalid_token');
+    return token;
   }
 
   private mac(named: Buffer): Buffer {

@@ -98,7 +98,7 @@ export class PasswordResets {
    * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `validation_failed`, `rate_limited`
    */
   async confirm(body: unknown, origin: ResetOrigin = {}): Promise<void> {
-    const token = this.tokenIn(body);
+    const token = this.tokens.readFrom(body);
     const seen = await this.database.acrossOrganizations((tx) => this.open(tx, token));
     // Since the mail was written their organization may have begun to demand its own sign-in.
     if (!(await this.sso.allowsPassword({ userId: seen.user_id, email: seen.email })))
@@ -112,18 +112,6 @@ export class PasswordResets {
       await tx.query(CLOSE, [token.organizationId, token.id]);
       await this.change(tx, userId, hash, origin);
     });
-  }
-
-  /** The credential of the call, so it is looked at before anything else of the body. */
-  private tokenIn(body: unknown): NamedToken {
-    const text =
-      typeof body === 'object' && body !== null && 'token' in body && typeof body.token === 'string'
-        ? body.token
-        : undefined;
-    if (text === undefined) throw new Problem('missing_credentials');
-    const token = this.tokens.read(text);
-    if (!token) throw new Problem('invalid_token');
-    return token;
   }
 
   private async open(

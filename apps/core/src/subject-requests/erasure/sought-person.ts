@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 import { normalEmail, normalIdentity } from '../../identities/identity-value.js';
 import type { EventKind } from '../../ingestion/event-schemas.js';
 import { isShaped } from '../../ingestion/event-validation.js';
-import { isObject, namedBy, normalPhones, signsIn, uuidsIn } from '../../processing/named-values.js';
+import { isObject, namedBy, normalPhones, parsed, signsIn, uuidsIn } from '../../processing/named-values.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
 
 /** Shorter numbers stand in texts that mean something else. */
@@ -122,12 +122,4 @@ function digitsOf(number: string): string {
 
 function endOf(number: string): string {
   return digitsOf(number).slice(-END_DIGITS);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined; // no JSON: it is read as a text
-  }
 }
