@@ -102,9 +102,10 @@ export {
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
 export { Batcher } from './jobs/batcher.js';
+export { JobSignal } from './jobs/job-signal.js';
 export { Pace } from './jobs/pace.js';
 export { PollingJob } from './jobs/polling-job.js';
-export { Setbacks } from './jobs/setbacks.js';
+export { ItemBackoff } from './jobs/item-backoff.js';
 export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';
 export { answerClientError, rawProblem } from './problems/client-error.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { log, Setbacks, WorkerJob } from '@customer-platform/http';
+import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
 import { readArrival, type Arrival, type ResumePoint, type Stage } from '../processing/work-item.js';
@@ -81,23 +81,18 @@ interface RecordedRow {
  */
 @Injectable()
 export class DeadLetterReplayer extends WorkerJob {
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     private readonly database: Database,
     private readonly failing: FailingEvents,
     private readonly outbox: Outbox,
-    private readonly signal: ReplaySignal,
+    signal: ReplaySignal,
     private readonly segments: SegmentFollower,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS });
-    this.setbacks = new Setbacks(JOB, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   protected override pass(): Promise<boolean> {
@@ -110,7 +105,7 @@ export class DeadLetterReplayer extends WorkerJob {
   }
 
   private waiting(): Promise<{ id: string }[]> {
-    return this.database.acrossOrganizations((tx) => tx.query(WAITING, [this.setbacks.waiting()]));
+    return this.database.acrossOrganizations((tx) => tx.query(WAITING, [this.backoff.waiting()]));
   }
 
   /** Whether there was a letter of any. */
@@ -134,13 +129,13 @@ export class DeadLetterReplayer extends WorkerJob {
     let letter: QueuedLetter | undefined;
     try {
       await this.database.acrossOrganizations(async (tx) => {
-        [letter] = await tx.query<QueuedLetter>(NEXT, [this.setbacks.waiting(), organizationId]);
+        [letter] = await tx.query<QueuedLetter>(NEXT, [this.backoff.waiting(), organizationId]);
         if (!letter) return;
         await tx.useOrganization(letter.organization_id);
         const failed = await this.runStage(tx, letter);
         await (failed ? this.giveBack(tx, letter, failed) : this.settle(tx, letter));
       });
-      if (letter) this.setbacks.passed(letter.id);
+      if (letter) this.backoff.passed(letter.id);
       this.job.progressed();
     } catch (error) {
       if (!letter) throw error;
@@ -151,9 +146,9 @@ export class DeadLetterReplayer extends WorkerJob {
 
   /** After several failures in a row the letter is its owner's again, who sees why. */
   private async notRun(letter: QueuedLetter, error: unknown): Promise<void> {
-    const attempts = this.setbacks.failed(letter.id, error);
+    const attempts = this.backoff.failed(letter.id, error);
     if (isTransient(error)) throw error;
-    if (!Setbacks.isAside(attempts)) return;
+    if (!ItemBackoff.isAside(attempts)) return;
     const { stage } = letter;
     const detail = 'The replay failed; the log has the cause under the correlation id.';
     try {
@@ -161,7 +156,7 @@ export class DeadLetterReplayer extends WorkerJob {
         await tx.useOrganization(letter.organization_id);
         await this.giveBack(tx, letter, { failure: { stage, code: 'internal_error', detail, attempts } });
       });
-      this.setbacks.passed(letter.id);
+      this.backoff.passed(letter.id);
     } catch (cause) {
       if (isTransient(cause)) throw cause;
       log.error({ err: cause, letter: letter.id }, 'A dead letter could not be given back; it stays queued');

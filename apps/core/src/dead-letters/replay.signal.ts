@@ -1,15 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { JobSignal } from '@customer-platform/http';
 
 /** Tells the replayer of this process that a letter was queued; that of another process looks by itself. */
 @Injectable()
-export class ReplaySignal {
-  private listener: (() => void) | undefined;
-
-  listen(listener: () => void): void {
-    this.listener = listener;
-  }
-
-  raise(): void {
-    this.listener?.();
-  }
-}
+export class ReplaySignal extends JobSignal {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
-import { Setbacks, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { type DueLot, LotExpiry } from './lot-expiry.service.js';
 
 /** As metrics and log lines call it. */
@@ -39,7 +39,7 @@ interface DueRefs {
 /** Ends lots by itself, on as many instances as run. */
 @Injectable()
 export class ExpirySweep extends WorkerJob {
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
   private running: Promise<number> | undefined;
 
   constructor(
@@ -48,7 +48,7 @@ export class ExpirySweep extends WorkerJob {
     private readonly clock: Clock,
   ) {
     super({ name: JOB, everyMs: EVERY_MS });
-    this.setbacks = new Setbacks(JOB, clock);
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   protected override pass(): Promise<number> {
@@ -68,7 +68,7 @@ export class ExpirySweep extends WorkerJob {
     for (let step = 1; step > 0 && !this.job.stopping; ended += step) {
       const now = this.clock.now();
       const due = await this.database.acrossOrganizations((tx) =>
-        tx.query<DueRefs>(FIND_DUE, [now, this.setbacks.waiting()]),
+        tx.query<DueRefs>(FIND_DUE, [now, this.backoff.waiting()]),
       );
       step = 0;
       for (const each of due) {
@@ -87,10 +87,10 @@ export class ExpirySweep extends WorkerJob {
       const ended = await this.database.inOrganization({ organizationId }, (tx) =>
         this.end(tx, due.refs, now),
       );
-      this.setbacks.passed(organizationId);
+      this.backoff.passed(organizationId);
       return ended;
     } catch (error) {
-      this.setbacks.failed(organizationId, error);
+      this.backoff.failed(organizationId, error);
       if (isTransient(error)) throw error;
       return 0;
     }

@@ -7,7 +7,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log, PollingJob, ItemBackoff } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */
@@ -89,14 +89,14 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
   });
 
   /** Jobs of which not even the failure can be written down. */
-  private readonly stuck: Setbacks;
+  private readonly stuck: ItemBackoff;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    this.stuck = new Setbacks('background-jobs', clock);
+    this.stuck = new ItemBackoff('background-jobs', clock);
   }
 
   /** Says how a kind of job is done. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks } from '@customer-platform/http';
+import { log, PollingJob, ItemBackoff } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { EventWaits, type WaitingRef } from '../event-waits/event-waits.repository.js';
@@ -24,7 +24,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     everyMs: EVERY_MS,
     pass: () => this.run(),
   });
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -34,7 +34,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     private readonly refresh: ContactRefresh,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks('waiting-events', clock);
+    this.backoff = new ItemBackoff('waiting-events', clock);
   }
 
   onApplicationBootstrap(): void {
@@ -84,7 +84,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   private async routeApart(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
     try {
       await this.database.acrossOrganizations((tx) => this.route(tx, organizationId, refs));
-      for (const ref of refs) this.setbacks.passed(ref.event_id);
+      for (const ref of refs) this.backoff.passed(ref.event_id);
     } catch (error) {
       const [first] = refs;
       if (isInfrastructureError(error)) log.warn({ err: error }, 'Events that waited are routed later');
@@ -94,7 +94,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async fail(ref: WaitingRef, error: unknown): Promise<void> {
-    this.setbacks.failed(ref.event_id, error);
+    this.backoff.failed(ref.event_id, error);
     try {
       const failures = await this.database.acrossOrganizations((tx) => this.waits.fail(tx, ref));
       if (failures >= MOST_TRIES) await this.end(ref);
@@ -112,7 +112,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
         if (waiting) await this.router.giveUp(tx, waiting.event);
         await this.waits.remove(tx, organizationId, [eventId]);
       });
-      this.setbacks.passed(eventId);
+      this.backoff.passed(eventId);
     } catch (error) {
       if (isInfrastructureError(error)) throw error;
       log.error({ err: error, event: eventId }, 'An event that waited is set aside in event_waits');

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { systemActor } from '@customer-platform/audit';
 import { Clock, Database, isTransient } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { metrics, PollingJob, Setbacks } from '@customer-platform/http';
+import { metrics, PollingJob, ItemBackoff } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DomainChecker } from './dns/domain-checker.js';
@@ -66,7 +66,7 @@ const failingDomains = new Gauge({
 @Injectable()
 export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.runAll() });
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -75,7 +75,7 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
     private readonly checks: DomainChecks,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock, 2 * LEASE_MS);
+    this.backoff = new ItemBackoff(JOB, clock, 2 * LEASE_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -115,10 +115,10 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
   private async checkApart(place: Place): Promise<void> {
     try {
       await this.check(place);
-      this.setbacks.passed(place.id);
+      this.backoff.passed(place.id);
     } catch (error) {
       if (isTransient(error) || isInfrastructureError(error)) throw error;
-      this.setbacks.failed(place.id, error);
+      this.backoff.failed(place.id, error);
     }
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Database, isTransient } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { PollingJob, Setbacks } from '@customer-platform/http';
+import { PollingJob, ItemBackoff } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ProviderReports, textOf } from './provider-reports.service.js';
 import { UsedTokens } from './used-tokens.js';
@@ -31,8 +31,8 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     everyMs: FORGET_EVERY_MS,
     pass: () => this.forget(this.clock.now()),
   });
-  private readonly unapplied: Setbacks;
-  private readonly unforgotten: Setbacks;
+  private readonly unapplied: ItemBackoff;
+  private readonly unforgotten: ItemBackoff;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -42,8 +42,8 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly clock: Clock,
     private readonly tokens: UsedTokens,
   ) {
-    this.unapplied = new Setbacks('provider-reports', clock);
-    this.unforgotten = new Setbacks('provider-report-retention', clock, 2 * FORGET_EVERY_MS);
+    this.unapplied = new ItemBackoff('provider-reports', clock);
+    this.unforgotten = new ItemBackoff('provider-report-retention', clock, 2 * FORGET_EVERY_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -110,22 +110,22 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
   private async apart(
     keys: readonly ReportKey[],
     work: (keys: readonly ReportKey[]) => Promise<void>,
-    setbacks: Setbacks,
+    backoff: ItemBackoff,
   ): Promise<void> {
     const [first] = keys;
     if (!first) return;
     try {
       await work(keys);
-      for (const key of keys) setbacks.passed(textOf(key));
+      for (const key of keys) backoff.passed(textOf(key));
     } catch (error) {
       if (isTransient(error) || isInfrastructureError(error)) throw error;
       if (keys.length === 1) {
-        setbacks.failed(textOf(first), error);
+        backoff.failed(textOf(first), error);
         return;
       }
       const middle = keys.length >> 1;
-      await this.apart(keys.slice(0, middle), work, setbacks);
-      await this.apart(keys.slice(middle), work, setbacks);
+      await this.apart(keys.slice(0, middle), work, backoff);
+      await this.apart(keys.slice(middle), work, backoff);
     }
   }
 }

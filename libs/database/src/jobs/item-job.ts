@@ -1,4 +1,4 @@
-import { Setbacks, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
+import { ItemBackoff, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import { isTransient } from '../errors.js';
@@ -10,11 +10,11 @@ export interface JobItem {
 }
 
 /**
- * A job that takes one item after the other, each in one transaction. One that fails is left for a while, as `Setbacks`
+ * A job that takes one item after the other, each in one transaction. One that fails is left for a while, as `ItemBackoff`
  * says, and the next is taken.
  */
 export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
-  protected readonly setbacks: Setbacks;
+  protected readonly backoff: ItemBackoff;
 
   constructor(
     options: WorkerJobOptions,
@@ -22,7 +22,7 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
     clock: Clock,
   ) {
     super(options);
-    this.setbacks = new Setbacks(options.name, clock);
+    this.backoff = new ItemBackoff(options.name, clock);
   }
 
   /** Does all that can be done now. @returns whether there was anything */
@@ -39,15 +39,15 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
     try {
       await this.database.acrossOrganizations(async (tx) => {
         // Of a transaction that begins anew the item may be another one, or none.
-        item = await this.next(tx, this.setbacks.waiting());
+        item = await this.next(tx, this.backoff.waiting());
         if (!item) return;
         await tx.useOrganization(item.organization_id);
         await this.work(tx, item);
       });
-      if (item) this.setbacks.passed(this.nameOf(item));
+      if (item) this.backoff.passed(this.nameOf(item));
       this.job.progressed();
     } catch (error) {
-      if (item) this.setbacks.failed(this.nameOf(item), error);
+      if (item) this.backoff.failed(this.nameOf(item), error);
       if (!item || isTransient(error)) throw error;
     }
     return item !== undefined;

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { metrics, PollingJob, Setbacks } from '@customer-platform/http';
+import { metrics, PollingJob, ItemBackoff } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
@@ -71,7 +71,7 @@ interface Turn {
  */
 export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.pass() });
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
   private readonly periods: RetentionPeriods;
   private learntAt = -Infinity;
 
@@ -81,7 +81,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     private readonly clock: Clock,
     private readonly kinds: readonly RetainedKind[],
   ) {
-    this.setbacks = new Setbacks(JOB, clock, 3 * EVERY_MS);
+    this.backoff = new ItemBackoff(JOB, clock, 3 * EVERY_MS);
     this.periods = new RetentionPeriods(
       database,
       client,
@@ -166,17 +166,17 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   private async take(turn: Turn, most: number): Promise<Removal | typeof HELD | undefined> {
     const { organizationId, kind } = turn;
     const item = `${kind.kind} ${organizationId}`;
-    if (this.setbacks.waits(item)) return undefined;
+    if (this.backoff.waits(item)) return undefined;
     try {
       const done = await this.remove(turn, most);
       if (done === HELD) return HELD;
-      this.setbacks.passed(item);
+      this.backoff.passed(item);
       if (done) removedRows.inc({ kind: kind.kind }, done.removed);
       return done;
     } catch (error) {
       // What is given up because the process ends is no failure.
       if (this.job.stopping) return undefined;
-      this.setbacks.failed(item, error);
+      this.backoff.failed(item, error);
       if (isTransient(error)) throw error;
       return undefined;
     }
@@ -213,7 +213,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   /** In seconds; 0 where it cannot be told now, which is an item of its own that failed. */
   private async late(organizationId: string, kind: RetainedKind): Promise<number> {
     const item = `measuring ${kind.kind} ${organizationId}`;
-    if (this.setbacks.waits(item)) return 0;
+    if (this.backoff.waits(item)) return 0;
     try {
       const late = await this.database.inOrganization({ organizationId }, async (tx) => {
         const [period] = await tx.query<{ days: number | null }>(
@@ -224,10 +224,10 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
         if (period?.days == null || oldest === null) return 0;
         return (this.clock.now().getTime() - period.days * DAY_MS - oldest.getTime()) / 1_000;
       });
-      this.setbacks.passed(item);
+      this.backoff.passed(item);
       return late;
     } catch (error) {
-      this.setbacks.failed(item, error);
+      this.backoff.failed(item, error);
       return 0;
     }
   }

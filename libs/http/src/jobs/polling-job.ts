@@ -43,7 +43,7 @@ export interface PollingJobOptions {
 
 /**
  * Work that is looked for again and again: one pass at a time, at once when it is woken, and after failures of a whole
- * pass with growing pauses. A failing item is the pass's own matter: see `Setbacks`.
+ * pass with growing pauses. A failing item is the pass's own matter: see `ItemBackoff`.
  */
 export class PollingJob {
   private timer: NodeJS.Timeout | undefined;

@@ -1,15 +1,22 @@
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
+import type { JobSignal } from './job-signal.js';
 import { PollingJob, type PollingJobOptions } from './polling-job.js';
 
 /** As of a {@link PollingJob}, whose pass is the class's own. */
-export type WorkerJobOptions = Omit<PollingJobOptions, 'pass'>;
+export interface WorkerJobOptions extends Omit<PollingJobOptions, 'pass'> {
+  /** What says that there is work; without it the job finds it when it looks. */
+  readonly wokenBy?: JobSignal;
+}
 
 /** A provider with one job, which runs for as long as the application does, where PROCESS_ROLE is not api. */
 export abstract class WorkerJob implements OnApplicationBootstrap, OnModuleDestroy {
   protected readonly job: PollingJob;
 
-  constructor(options: WorkerJobOptions) {
+  private readonly wokenBy: JobSignal | undefined;
+
+  constructor({ wokenBy, ...options }: WorkerJobOptions) {
+    this.wokenBy = wokenBy;
     this.job = new PollingJob({ ...options, pass: () => this.pass() });
   }
 
@@ -23,6 +30,7 @@ export abstract class WorkerJob implements OnApplicationBootstrap, OnModuleDestr
 
   /** Once, where the job is to run; to be extended by what else begins then. */
   protected start(): void {
+    this.wokenBy?.listen(() => this.job.wake());
     this.job.start();
   }
 

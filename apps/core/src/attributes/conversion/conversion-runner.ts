@@ -55,15 +55,10 @@ export class ConversionRunner extends ItemJob<Turn> {
     database: Database,
     private readonly piece: ConvertingPiece,
     private readonly end: ConversionEnd,
-    private readonly signal: ConversionSignal,
+    signal: ConversionSignal,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal }, database, clock);
   }
 
   /** Does all that can be done while what it tells of is published in time. */

@@ -10,7 +10,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
-import { log, PollingJob, Setbacks, yieldLoop } from '@customer-platform/http';
+import { log, PollingJob, ItemBackoff, yieldLoop } from '@customer-platform/http';
 import { RaceLost } from '../../processing/chunk-contact.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';
@@ -113,7 +113,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     everyMs: SWEEP_EVERY_MS,
     pass: () => this.sweep(),
   });
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
   private readonly careful = new Map<string, Care>();
   /** When this process first missed the file of an import, in milliseconds. */
   private readonly missed = new Map<string, number>();
@@ -127,7 +127,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly signal: ImportSignal,
     private readonly clock: Clock,
   ) {
-    this.setbacks = new Setbacks(JOB, clock);
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   onApplicationBootstrap(): void {
@@ -189,7 +189,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
       let care: Care | undefined;
       try {
         await this.database.acrossOrganizations(async (tx) => {
-          [row] = await tx.query<ImportTableRow>(NEXT, [this.setbacks.waiting()]);
+          [row] = await tx.query<ImportTableRow>(NEXT, [this.backoff.waiting()]);
           if (!row) return;
           care = this.careful.get(row.id);
           await tx.useOrganization(row.organization_id);
@@ -271,7 +271,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private passed({ id }: ImportTableRow): void {
-    this.setbacks.passed(id);
+    this.backoff.passed(id);
     this.missed.delete(id);
     const care = this.careful.get(id);
     if (!care) return;
@@ -291,7 +291,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
       this.missed.delete(row.id);
       return;
     }
-    this.setbacks.failed(row.id, error);
+    this.backoff.failed(row.id, error);
     // A row is found out and passed over only for what the database says of its values; all else is waited for.
     if (!isTransient(error) && OF_VALUES.test(postgresFailure(error)?.code ?? '')) {
       const { left } = care ?? { left: ROWS_A_PIECE };

@@ -1,15 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import { JobSignal } from '@customer-platform/http';
 
 /** Tells the runner of this process that an import was taken; that of another process looks by itself. */
 @Injectable()
-export class ImportSignal {
-  private listener: (() => void) | undefined;
-
-  listen(listener: () => void): void {
-    this.listener = listener;
-  }
-
-  raise(): void {
-    this.listener?.();
-  }
-}
+export class ImportSignal extends JobSignal {}

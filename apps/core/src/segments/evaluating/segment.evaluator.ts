@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
-import { log, Setbacks, WorkerJob } from '@customer-platform/http';
+import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import type { SegmentIndex } from '../following/segment-index.js';
@@ -49,7 +49,7 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evalua
  */
 @Injectable()
 export class SegmentEvaluator extends WorkerJob {
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     private readonly database: Database,
@@ -58,17 +58,12 @@ export class SegmentEvaluator extends WorkerJob {
     private readonly evaluation: Evaluation,
     private readonly builder: SegmentBuilder,
     private readonly failed: FailedEvaluations,
-    private readonly signal: SegmentSignal,
+    signal: SegmentSignal,
     private readonly shares: EvaluatorShares,
   ) {
     // The others count on its word every second.
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, quiet: { everyMs: 1_000 } });
-    this.setbacks = new Setbacks(JOB, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, quiet: { everyMs: 1_000 }, wokenBy: signal });
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   override async onModuleDestroy(): Promise<void> {
@@ -83,7 +78,7 @@ export class SegmentEvaluator extends WorkerJob {
 
   /** As `runAll`, of this instance's share of the organizations. */
   protected async pass(): Promise<boolean> {
-    const tell = (): Promise<void> => this.shares.tell(() => this.setbacks.waiting());
+    const tell = (): Promise<void> => this.shares.tell(() => this.backoff.waiting());
     // Also where nothing is to be done: the others count on it for what comes.
     await tell();
     return this.run(async (organizationId) => {
@@ -102,7 +97,7 @@ export class SegmentEvaluator extends WorkerJob {
       for (const organizationId of await this.organizations()) {
         any = true;
         if (this.job.stopping) break;
-        if (this.setbacks.waits(organizationId) || !(await isMine(organizationId))) continue;
+        if (this.backoff.waits(organizationId) || !(await isMine(organizationId))) continue;
         busy = (await this.turnOf(organizationId)) || busy;
       }
     }
@@ -113,11 +108,11 @@ export class SegmentEvaluator extends WorkerJob {
   private async turnOf(organizationId: string): Promise<boolean> {
     try {
       const busy = await this.turn(organizationId);
-      this.setbacks.passed(organizationId);
+      this.backoff.passed(organizationId);
       this.job.progressed();
       return busy;
     } catch (error) {
-      this.setbacks.failed(organizationId, error);
+      this.backoff.failed(organizationId, error);
       if (isTransient(error)) throw error;
       return false;
     }
@@ -140,13 +135,13 @@ export class SegmentEvaluator extends WorkerJob {
   /** A rule that cannot be built holds up no change of the organization's contacts. */
   private async build(tx: WorkerTransaction, index: SegmentIndex, now: Date): Promise<boolean> {
     const item = `${tx.organizationId} building`;
-    if (this.setbacks.waits(item)) return false;
+    if (this.backoff.waits(item)) return false;
     try {
       const built = await tx.savepoint(() => this.builder.step(tx, index, now));
-      this.setbacks.passed(item);
+      this.backoff.passed(item);
       return built;
     } catch (error) {
-      this.setbacks.failed(item, error);
+      this.backoff.failed(item, error);
       return false;
     }
   }

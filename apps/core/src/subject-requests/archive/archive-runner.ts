@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, newId } from '@customer-platform/database';
-import { Setbacks, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ArchiveGatherer } from './archive-gatherer.js';
 import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
@@ -46,22 +46,17 @@ const RELEASE = `
  */
 @Injectable()
 export class ArchiveRunner extends WorkerJob {
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     private readonly database: Database,
     private readonly gatherer: ArchiveGatherer,
     private readonly writer: ArchiveWriter,
-    private readonly signal: ArchiveSignal,
+    signal: ArchiveSignal,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS });
-    this.setbacks = new Setbacks(JOB, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   protected override pass(): Promise<boolean> {
@@ -81,12 +76,12 @@ export class ArchiveRunner extends WorkerJob {
     try {
       if (archive.step === 'gather') await this.gatherer.takePage(archive);
       else await this.writer.write(archive, this.job.signal);
-      this.setbacks.passed(archive.subject_request_id);
+      this.backoff.passed(archive.subject_request_id);
     } catch (error) {
       if (error instanceof ClaimLost) return true;
       await this.release(archive);
       if (this.job.stopping) return false;
-      this.setbacks.failed(archive.subject_request_id, error);
+      this.backoff.failed(archive.subject_request_id, error);
       if (!(error instanceof Problem) && isTransient(error)) throw error;
     }
     return true;
@@ -96,7 +91,7 @@ export class ArchiveRunner extends WorkerJob {
     const now = this.clock.now();
     const until = new Date(now.getTime() + CLAIM_MS);
     const [archive] = await this.database.acrossOrganizations((tx) =>
-      tx.query<ArchiveRow>(CLAIM, [newId(), now, until, this.setbacks.waiting()]),
+      tx.query<ArchiveRow>(CLAIM, [newId(), now, until, this.backoff.waiting()]),
     );
     return archive;
   }

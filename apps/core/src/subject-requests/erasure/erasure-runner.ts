@@ -110,15 +110,10 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     private readonly receipts: Receipts,
     private readonly blocklist: ErasedIdentifiers,
     private readonly requests: RequestsEnd,
-    private readonly signal: ErasureSignal,
+    signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal }, database, clock);
   }
 
   protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<ErasureRow | undefined> {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, sameJson } from '@customer-platform/database';
 import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
-import { log, Setbacks, WorkerJob } from '@customer-platform/http';
+import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';
@@ -30,22 +30,17 @@ interface ReceiptRow {
  */
 @Injectable()
 export class ReceiptVerifier extends WorkerJob {
-  private readonly setbacks: Setbacks;
+  private readonly backoff: ItemBackoff;
 
   constructor(
     private readonly database: Database,
     private readonly keys: ReceiptKeys,
     private readonly receipts: Receipts,
-    private readonly signal: ReceiptSignal,
+    signal: ReceiptSignal,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS });
-    this.setbacks = new Setbacks(JOB, clock);
-  }
-
-  protected override start(): void {
-    this.signal.listen(() => this.job.wake());
-    super.start();
+    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   protected override pass(): Promise<boolean> {
@@ -59,7 +54,7 @@ export class ReceiptVerifier extends WorkerJob {
 
   private async runNext(): Promise<boolean> {
     const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<ReceiptRow>(NEXT, [this.setbacks.waiting()]),
+      tx.query<ReceiptRow>(NEXT, [this.backoff.waiting()]),
     );
     this.job.progressed();
     if (!row) return false;
@@ -70,10 +65,10 @@ export class ReceiptVerifier extends WorkerJob {
       await this.database.inOrganization({ organizationId }, (tx) =>
         this.receipts.judge(tx, module, { requestId, signature }, isRight),
       );
-      this.setbacks.passed(name);
+      this.backoff.passed(name);
     } catch (error) {
       // A module that does not show its keys is asked again after a while; the receipts of others go on.
-      this.setbacks.failed(name, error);
+      this.backoff.failed(name, error);
       if (!(error instanceof Problem) && isTransient(error)) throw error;
     }
     return true;

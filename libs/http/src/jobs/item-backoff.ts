@@ -20,18 +20,18 @@ const failures = new Counter({
   registers: [metrics],
 });
 /** Of each job the items that failed. */
-const ofJobs = new Map<string, Setbacks>();
+const ofJobs = new Map<string, ItemBackoff>();
 new Gauge({
   name: 'job_items_set_aside',
   help: 'Items of a job that have failed several times in a row; each is still tried every few minutes',
   labelNames: [JOB_LABEL],
   registers: [metrics],
   collect() {
-    for (const [job, setbacks] of ofJobs) this.set({ [JOB_LABEL]: job }, setbacks.aside());
+    for (const [job, backoff] of ofJobs) this.set({ [JOB_LABEL]: job }, backoff.aside());
   },
 });
 
-interface Setback {
+interface Failure {
   readonly attempts: number;
   readonly until: number;
 }
@@ -41,8 +41,8 @@ interface Setback {
  * failure, is counted and told as set aside after five, and goes on being tried every five minutes. Nothing is lost:
  * the items stay where the job finds them. Each process has its own; another may be the one that can.
  */
-export class Setbacks {
-  private readonly items = new Map<string, Setback>();
+export class ItemBackoff {
+  private readonly items = new Map<string, Failure>();
 
   /**
    * @param job as metrics and log lines call it
@@ -59,8 +59,8 @@ export class Setbacks {
 
   /** Whether the item is to be left alone for now. */
   waits(item: string): boolean {
-    const setback = this.items.get(item);
-    return setback !== undefined && setback.until > this.clock.now().getTime();
+    const failure = this.items.get(item);
+    return failure !== undefined && failure.until > this.clock.now().getTime();
   }
 
   /** All items that are to be left alone for now. */
@@ -104,7 +104,7 @@ export class Setbacks {
   /** How many items are set aside. */
   aside(): number {
     this.forget();
-    return [...this.items.values()].filter(({ attempts }) => Setbacks.isAside(attempts)).length;
+    return [...this.items.values()].filter(({ attempts }) => ItemBackoff.isAside(attempts)).length;
   }
 
   private forget(): void {
