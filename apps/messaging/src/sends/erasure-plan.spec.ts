@@ -6,6 +6,7 @@ import { SendsRepository, type Person } from './sends.repository.js';
 
 /** Many enough that reading all of them is what no plan should do. */
 const WAITING = 5_000;
+const MANY = 9_000;
 
 describe('the sends of a person who is erased', () => {
   let world: MessagingWorld;
@@ -61,19 +62,7 @@ describe('the sends of a person who is erased', () => {
 
   it('are found by what is known of the person, however many wait', async () => {
     const own = await seed();
-    const read: number[] = [];
-    const erased = await world.app.app
-      .get(Database, { strict: false })
-      .inOrganization({ organizationId }, async (tx) => {
-        const explained: Transaction = Object.assign(Object.create(tx) as Transaction, {
-          query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
-            if (/UPDATE sends/.test(sql)) read.push(await rowsOf(tx, sql, parameters));
-            return tx.query(sql, parameters);
-          },
-        });
-        const sends = world.app.app.get(SendsRepository, { strict: false });
-        return sends.erase(explained, person, new Date());
-      });
+    const { erased, read } = await erase(organizationId, person);
     expect(erased).toBe(own.length);
     const rows = await world.database.query<{ id: string }>(
       `SELECT id FROM sends WHERE organization_id = $1 AND state = 'canceled'`,
@@ -83,6 +72,46 @@ describe('the sends of a person who is erased', () => {
     expect(read).toHaveLength(3);
     for (const rowsOfOne of read) expect(rowsOfOne).toBeLessThan(50);
   });
+
+  it('are found where the planner has seen nothing of the organization yet', async () => {
+    await world.database.query('ALTER TABLE sends SET (autovacuum_enabled = false)');
+    const seen = `INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, source, lane,
+        created_at, updated_at)
+      SELECT $1, gen_random_uuid(), 'email', 'sent', 'transactional',
+             CASE WHEN n % 300 = 0 THEN $2 ELSE gen_random_uuid() END, '{}', 'api', 0, now(), now()
+        FROM generate_series(1, $3::int) AS n`;
+    await world.database.query(seen, [newId(), newId(), 1]);
+    await world.database.query('ANALYZE sends');
+    const [theirs, one] = [newId(), newId()];
+    await world.database.query(seen, [theirs, one, MANY]);
+    const { erased, read } = await erase(theirs, {
+      contactIds: [one],
+      externalIds: [],
+      addressKeys: [],
+    });
+    expect(erased).toBe(30);
+    expect(read).toHaveLength(3);
+    // Not all of them for each of the person's.
+    for (const rowsOfOne of read) expect(rowsOfOne).toBeLessThan(4 * MANY);
+  });
+
+  /** Erases the person; `read`: how many rows each change of sends reads. */
+  async function erase(of: string, whom: Person): Promise<{ erased: number; read: number[] }> {
+    const read: number[] = [];
+    const erased = await world.app.app
+      .get(Database, { strict: false })
+      .inOrganization({ organizationId: of }, async (tx) => {
+        const explained: Transaction = Object.assign(Object.create(tx) as Transaction, {
+          query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
+            if (/UPDATE sends/.test(sql)) read.push(await rowsOf(tx, sql, parameters));
+            return tx.query(sql, parameters);
+          },
+        });
+        const sends = world.app.app.get(SendsRepository, { strict: false });
+        return sends.erase(explained, whom, new Date());
+      });
+    return { erased, read };
+  }
 
   /** What a statement would read, without doing it. */
   async function rowsOf(tx: Transaction, sql: string, parameters: readonly unknown[]): Promise<number> {
