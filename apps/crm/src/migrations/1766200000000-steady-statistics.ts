@@ -17,6 +17,9 @@ export class SteadyStatistics1766200000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await execute(runner, [...SOUGHT, ...LISTED].flatMap(usualStatistics));
+    await execute(
+      runner,
+      [...SOUGHT, ...LISTED].flatMap((table) => usualStatistics(table)),
+    );
   }
 }

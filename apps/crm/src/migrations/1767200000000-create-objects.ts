@@ -133,7 +133,10 @@ export class CreateObjects1767200000000 implements MigrationInterface {
   }
 
   async down(runner: QueryRunner): Promise<void> {
-    await execute(runner, [...SOUGHT, ...LISTED].flatMap(usualStatistics));
+    await execute(
+      runner,
+      [...SOUGHT, ...LISTED].flatMap((table) => usualStatistics(table)),
+    );
     await execute(
       runner,
       ['object_references', ...ALL.filter((table) => table !== 'object_references')].map(

@@ -31,7 +31,7 @@ export async function seedStatistics(runner: QueryRunner): Promise<void> {
 }
 
 /**
- * Of how many organizations the rows of a table are taken to be. One: only what a whole key finds looks cheap. Many:
+ * Of how many organizations (or, for another column, of how many values) the rows of a table are taken to be. One: only what a whole key finds looks cheap. Many:
  * what an organization has looks so much smaller than the table that it is read by an index where nothing better is,
  * and still so large that a key is sought by all of its columns.
  */
@@ -43,22 +43,27 @@ export const TAKEN_FOR = { one: 1, many: 200 } as const;
  * organization_id for as good as the right one, and reads all rows of it for each key. ANALYZE leaves the column alone
  * from here on. `one` is for tables that are sought by keys alone; where lists filter by what no index has, it would
  * make the planner read the rows of all organizations, and it must be `many`.
+ * @param column another column of which the same is true: an id by which new rows belong together
  */
-export function steadyStatistics(table: string, organizations: keyof typeof TAKEN_FOR): string[] {
+export function steadyStatistics(
+  table: string,
+  values: keyof typeof TAKEN_FOR,
+  column = 'organization_id',
+): string[] {
   return [
-    `ALTER TABLE ${table} ALTER COLUMN organization_id SET STATISTICS 0`,
+    `ALTER TABLE ${table} ALTER COLUMN ${column} SET STATISTICS 0`,
     // Told only by PostgreSQL 18; before it, a column without statistics is taken for one of 200 values.
     `DO $$ BEGIN
       IF EXISTS (SELECT FROM pg_proc WHERE proname = 'pg_restore_attribute_stats') THEN
-        PERFORM pg_clear_attribute_stats('public', '${table}', 'organization_id', false);
-        PERFORM pg_restore_attribute_stats('schemaname', 'public', 'relname', '${table}', 'attname', 'organization_id',
-          'inherited', false, 'null_frac', 0::real, 'avg_width', 16, 'n_distinct', ${TAKEN_FOR[organizations]}::real);
+        PERFORM pg_clear_attribute_stats('public', '${table}', '${column}', false);
+        PERFORM pg_restore_attribute_stats('schemaname', 'public', 'relname', '${table}', 'attname', '${column}',
+          'inherited', false, 'null_frac', 0::real, 'avg_width', 16, 'n_distinct', ${TAKEN_FOR[values]}::real);
       END IF;
     END $$`,
   ];
 }
 
 /** Undoes {@link steadyStatistics}; the next ANALYZE sees the column again. */
-export function usualStatistics(table: string): string[] {
-  return [`ALTER TABLE ${table} ALTER COLUMN organization_id SET STATISTICS -1`];
+export function usualStatistics(table: string, column = 'organization_id'): string[] {
+  return [`ALTER TABLE ${table} ALTER COLUMN ${column} SET STATISTICS -1`];
 }

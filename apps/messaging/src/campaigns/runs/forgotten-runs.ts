@@ -9,7 +9,8 @@ const RUNS = 'SELECT id FROM campaign_runs WHERE organization_id = $1 AND campai
 /** By ctid (ADR 58): one that another transaction changed in between is read again. */
 const DROP_MEMBERS = `
   WITH piece AS (
-    SELECT ctid FROM campaign_members WHERE organization_id = $1 AND run_id = $2 LIMIT ${MEMBERS_AT_ONCE}
+    SELECT ctid FROM campaign_members WHERE organization_id = $1 AND run_id = $2
+     ORDER BY organization_id, run_id, id LIMIT ${MEMBERS_AT_ONCE}
   ), dropped AS (
     DELETE FROM campaign_members m USING piece WHERE m.organization_id = $1 AND m.ctid = piece.ctid
   )
