@@ -12,6 +12,13 @@ interface ContactRefsOptions {
   readonly hashOf?: (contact: ContactId) => Buffer;
 }
 
+interface WrittenRow {
+  readonly organization_id: string;
+  readonly id: string;
+  /** Not there before. */
+  readonly added: boolean;
+}
+
 interface EndRow {
   readonly asked: string;
   readonly id: string;
@@ -38,7 +45,7 @@ export class ContactRefs {
   async write(tx: Transaction, refs: readonly ContactRef[]): Promise<void> {
     if (refs.length === 0) return;
     const rows = newestOf(refs);
-    await tx.prepared(this.statements.write, [
+    const written = await tx.prepared<WrittenRow>(this.statements.write, [
       uuids(rows.map(({ organizationId }) => organizationId)),
       uuids(rows.map(({ id }) => id)),
       // Where erased contacts have no rows, one that a snapshot tells of stays away like a deleted one until it is erased.
@@ -47,6 +54,7 @@ export class ContactRefs {
       bigints(rows.map(({ version }) => version)),
       ...this.hashes(rows),
     ]);
+    await this.removeErased(tx, written);
   }
 
   /** Takes over what core answered when it was asked. */
@@ -78,10 +86,9 @@ export class ContactRefs {
     if (ids.length === 0) return;
     const { organizationId } = tx;
     const given = uuids([...new Set(ids)]);
-    if (!this.hashOf) {
-      await tx.query(this.statements.erase, [organizationId, given]);
-      return;
-    }
+    // With hashes, too: whoever adds a row of one of them at this moment is waited for, and what they add is removed.
+    await tx.query(this.statements.erase, [organizationId, given]);
+    if (!this.hashOf) return;
     const rows = await tx.query<{ id: string }>(this.statements.mergedInto, [organizationId, given]);
     const family = rows.map(({ id }) => id).sort();
     const hashes = this.hashes(family.map((id) => ({ organizationId, id })));
@@ -149,6 +156,22 @@ export class ContactRefs {
       organizationId,
     ]);
     return rows.map((row) => row.id);
+  }
+
+  /**
+   * With hashes, takes away rows that were added for contacts whose erasure committed in between: the statement that
+   * added them did not see it. One that is going on waits for these rows, and takes them away itself.
+   */
+  private async removeErased(tx: Transaction, written: readonly WrittenRow[]): Promise<void> {
+    const added = written.flatMap((row) =>
+      row.added ? [{ organizationId: row.organization_id, id: row.id }] : [],
+    );
+    if (!this.hashOf || added.length === 0) return;
+    await tx.prepared(this.statements.removeErased, [
+      uuids(added.map(({ organizationId }) => organizationId)),
+      uuids(added.map(({ id }) => id)),
+      ...this.hashes(added),
+    ]);
   }
 
   /** With hashes, a survivor may be erased while whoever was merged into it is not yet. */

@@ -69,19 +69,26 @@ const write = ({ table, hashed, profile }: StatementOptions): string => {
      SET state = excluded.state, merged_into = excluded.merged_into,
          version = excluded.version${column && `, ${column} = ${updated}`}
    WHERE known.state <> 'erased' AND (known.version < excluded.version
-      OR known.version = excluded.version AND known.merged_into IS NULL AND excluded.merged_into IS NOT NULL)`;
+      OR known.version = excluded.version AND known.merged_into IS NULL AND excluded.merged_into IS NOT NULL)
+  ${hashed ? 'RETURNING organization_id, id, xmax = 0 AS added' : ''}`;
 };
 
 const NOT_FORGOTTEN = `WHERE NOT EXISTS (
      SELECT FROM erased_contacts AS erased
       WHERE erased.organization_id = given.organization_id AND erased.contact_hash = given.hash)`;
 
-/** Whatever its version, and of a contact nobody has told of, too: from an erasure there is no way back. */
-const erase = ({ table, profile }: StatementOptions): string => `
+/**
+ * Whatever its version, and of a contact nobody has told of, too: from an erasure there is no way back. Where erased
+ * contacts have no rows, it is for the wait for whoever adds one, and the row goes afterwards.
+ */
+const erase = ({ table, hashed, profile }: StatementOptions): string => {
+  const state = hashed ? 'deleted' : 'erased';
+  return `
   INSERT INTO ${table} AS known (organization_id, id, state, version)
-  SELECT $1, id, 'erased', 0 FROM unnest($2::uuid[]) AS given (id) ORDER BY id
+  SELECT $1, id, '${state}', 0 FROM unnest($2::uuid[]) AS given (id) ORDER BY id
   ON CONFLICT (organization_id, id) DO UPDATE
-     SET state = 'erased', merged_into = NULL${profile ? `, ${profile.erased}` : ''}`;
+     SET state = '${state}', merged_into = NULL${profile ? `, ${profile.erased}` : ''}`;
+};
 
 const erased = ({ table, hashed }: StatementOptions): string => `
   SELECT given.organization_id, given.id
@@ -119,5 +126,11 @@ export function contactStatements(options: StatementOptions) {
   INSERT INTO erased_contacts (organization_id, contact_hash)
   SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`,
     remove: `DELETE FROM ${table} WHERE organization_id = $1 AND id = ANY($2::uuid[])`,
+    removeErased: `
+  DELETE FROM ${table} AS known
+   USING unnest($1::uuid[], $2::uuid[], $3::bytea[]) AS given (organization_id, id, hash)
+   WHERE known.organization_id = given.organization_id AND known.id = given.id AND EXISTS (
+     SELECT FROM erased_contacts AS erased
+      WHERE erased.organization_id = given.organization_id AND erased.contact_hash = given.hash)`,
   };
 }

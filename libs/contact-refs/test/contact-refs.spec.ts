@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { newId } from '@customer-platform/database';
+import { newId, type Transaction } from '@customer-platform/database';
+import { eventually } from '@customer-platform/testing';
 import { changed, ended, merged, startThings, type Things } from './contact-refs.fixture.js';
 import type { Memory } from './things.module.js';
 
@@ -115,6 +116,39 @@ describe.each<Memory>(['ids', 'hashes'])(
       for (const id of [survivor, middle, first]) expect(await endOf(id)).toMatchObject({ state: 'erased' });
       if (memory === 'hashes') expect(await known()).toEqual([]);
     });
+
+    it.each(['the news', 'the erasure'])(
+      'news of a contact and its erasure at once leave it erased, where %s was first',
+      async (first) => {
+        const id = newId();
+        const news = async (tx: Transaction): Promise<void> => {
+          await things.refs.write(tx, [
+            { organizationId, id, state: 'active', mergedInto: null, version: 1 },
+          ]);
+        };
+        const ending = (tx: Transaction): Promise<void> => things.refs.erase(tx, [id]);
+        const [begins, follows] = first === 'the news' ? [news, ending] : [ending, news];
+        const [done, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+        const open = things.in(organizationId, async (tx) => {
+          await begins(tx);
+          done.resolve();
+          await goOn.promise;
+        });
+        await done.promise;
+        const other = things.in(organizationId, follows);
+        await eventually(async () =>
+          expect(
+            await things.database.query(
+              `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+            ),
+          ).toHaveLength(1),
+        );
+        goOn.resolve();
+        await Promise.all([open, other]);
+        expect(await endOf(id)).toMatchObject({ state: 'erased' });
+        if (memory === 'hashes') expect(await known()).toEqual([]);
+      },
+    );
 
     it('of one version, the survivor may be told last', async () => {
       const [id, survivor] = [newId(), newId()];
