@@ -12,7 +12,7 @@ interface Guardian {
   release(): Promise<void>;
 }
 
-/** What is used of `infra/local/services`; loaded at run time, for its files name each other by `.ts`. */
+/** What is used of `infra/kit` and `infra/local/services`; loaded at run time, for its files name each other by `.ts`. */
 interface Services {
   Guardian: new () => Guardian;
   freePort(): Promise<number>;
@@ -33,8 +33,9 @@ const ROOT = new URL('../../../', import.meta.url);
 
 async function services(): Promise<Services> {
   const load = async (name: string): Promise<object> =>
-    (await import(new URL(`infra/local/services/${name}.ts`, ROOT).href)) as object;
-  return Object.assign({}, await load('guardian'), await load('ports'), await load('kafka')) as Services;
+    (await import(new URL(`infra/${name}.ts`, ROOT).href)) as object;
+  const files = ['kit/ports', 'local/services/guardian', 'local/services/kafka'];
+  return Object.assign({}, ...(await Promise.all(files.map(load)))) as Services;
 }
 
 interface BrokerPlace {

@@ -166,11 +166,12 @@ function itSurvivesRaces(world: () => ResourceWorld): void {
   it('deletes and restores mixed end in a state that the item itself tells', async () => {
     const item = await world().create();
     const answers = await Promise.all(
-      Array.from({ length: 12 }, (_, at) =>
+      Array.from({ length: 8 }, (_, at) =>
         at % 2 ? world().all.post(world().at(item, '/restore')) : world().all.delete(world().at(item)),
       ),
     );
-    expect(answers.every(({ status }) => [200, 204, 409].includes(status))).toBe(true);
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => ![200, 204, 409].includes(status))).toEqual([]);
     const { body } = await world().all.get<ResourceItem>(world().at(item));
     const restored = await world().all.post(world().at(item, '/restore'));
     expect(restored.status).toBe(body.deleted_at === null ? 409 : 200);
