@@ -73,9 +73,10 @@ const write = ({ table, hashed, profile }: StatementOptions): string => {
   ${hashed ? 'RETURNING organization_id, id, xmax = 0 AS added' : ''}`;
 };
 
-const NOT_FORGOTTEN = `WHERE NOT EXISTS (
+const FORGOTTEN = `EXISTS (
      SELECT FROM erased_contacts AS erased
       WHERE erased.organization_id = given.organization_id AND erased.contact_hash = given.hash)`;
+const NOT_FORGOTTEN = `WHERE NOT ${FORGOTTEN}`;
 
 /**
  * Whatever its version, and of a contact nobody has told of, too: from an erasure there is no way back. Where erased
@@ -99,6 +100,13 @@ const erased = ({ table, hashed }: StatementOptions): string => `
       WHERE gone.organization_id = given.organization_id
         AND ${hashed ? 'gone.contact_hash = given.hash' : `gone.id = given.id AND gone.state = 'erased'`}
      OFFSET 0) AS found`;
+
+const removeErased = ({ table, hashed }: StatementOptions): string => `
+  DELETE FROM ${table} AS known
+   USING unnest($1::uuid[], $2::uuid[]${hashed ? ', $3::bytea[]' : ''})
+           AS given (organization_id, id${hashed ? ', hash' : ''})
+   WHERE known.organization_id = given.organization_id AND known.id = given.id
+     AND ${hashed ? FORGOTTEN : `known.state = 'erased'`}`;
 
 /** Not FOR SHARE: sharers that keep coming would hold up a merge or an erasure for as long as they come. */
 const keepActive = ({ table }: StatementOptions): string => `
@@ -126,11 +134,6 @@ export function contactStatements(options: StatementOptions) {
   INSERT INTO erased_contacts (organization_id, contact_hash)
   SELECT $1, unnest($2::bytea[]) ON CONFLICT DO NOTHING`,
     remove: `DELETE FROM ${table} WHERE organization_id = $1 AND id = ANY($2::uuid[])`,
-    removeErased: `
-  DELETE FROM ${table} AS known
-   USING unnest($1::uuid[], $2::uuid[], $3::bytea[]) AS given (organization_id, id, hash)
-   WHERE known.organization_id = given.organization_id AND known.id = given.id AND EXISTS (
-     SELECT FROM erased_contacts AS erased
-      WHERE erased.organization_id = given.organization_id AND erased.contact_hash = given.hash)`,
+    removeErased: removeErased(options),
   };
 }
