@@ -23,7 +23,7 @@ export {
   type Tenant,
 } from './platform-under-test.js';
 export { runtimes, wordsFor, type Runtime } from './programs.js';
-export { rowsRead, type PlanNode } from './plan-node.js';
+export { explained, rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceToken } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startS3, type S3Server } from './s3/s3-server.js';

@@ -1,3 +1,5 @@
+import type { Transaction } from '@customer-platform/database';
+
 /** A step of a plan as `EXPLAIN (ANALYZE, FORMAT JSON)` tells it. */
 export interface PlanNode {
   readonly 'Relation Name'?: string;
@@ -13,4 +15,33 @@ export function rowsRead(node: PlanNode, table: string): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   const here = node['Relation Name'] === table ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
   return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner, table), here);
+}
+
+/** The same transaction; `look` is given how each statement of these is done, which is done once for it and undone. */
+export function explained<Tx extends Transaction>(tx: Tx, these: RegExp, look: (plan: PlanNode) => void): Tx {
+  return Object.assign(Object.create(tx) as Tx, {
+    query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
+      if (these.test(sql)) look(await planOf(tx, sql, parameters));
+      return tx.query(sql, parameters);
+    },
+  });
+}
+
+async function planOf(tx: Transaction, sql: string, parameters: readonly unknown[]): Promise<PlanNode> {
+  class Undone extends Error {
+    constructor(readonly plan: PlanNode) {
+      super('What was explained is undone');
+    }
+  }
+  try {
+    return await tx.savepoint(async () => {
+      const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`;
+      const [row] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, parameters);
+      if (!row) throw new Error('Postgres explained nothing');
+      throw new Undone(row['QUERY PLAN'][0].Plan);
+    });
+  } catch (error) {
+    if (error instanceof Undone) return error.plan;
+    throw error;
+  }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
 import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
 import { readArrival, type Arrival, type ResumePoint, type Stage } from '../processing/work-item.js';

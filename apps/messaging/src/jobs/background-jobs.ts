@@ -7,7 +7,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log, PollingJob, ItemBackoff } from '@customer-platform/http';
+import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */

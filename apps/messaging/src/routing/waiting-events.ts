@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { log, PollingJob, ItemBackoff } from '@customer-platform/http';
+import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { EventWaits, type WaitingRef } from '../event-waits/event-waits.repository.js';

@@ -3,7 +3,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { systemActor } from '@customer-platform/audit';
 import { Clock, Database, isTransient } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { metrics, PollingJob, ItemBackoff } from '@customer-platform/http';
+import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DomainChecker } from './dns/domain-checker.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Database, newId, type Transaction } from '@customer-platform/database';
-import { type PlanNode, rowsRead } from '@customer-platform/testing';
+import { Database, newId } from '@customer-platform/database';
+import { explained, rowsRead } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { SendsRepository, type Person } from './sends.repository.js';
 
@@ -100,35 +100,10 @@ describe('the sends of a person who is erased', () => {
     const read: number[] = [];
     const erased = await world.app.app
       .get(Database, { strict: false })
-      .inOrganization({ organizationId: of }, async (tx) => {
-        const explained: Transaction = Object.assign(Object.create(tx) as Transaction, {
-          query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
-            if (/UPDATE sends/.test(sql)) read.push(await rowsOf(tx, sql, parameters));
-            return tx.query(sql, parameters);
-          },
-        });
-        const sends = world.app.app.get(SendsRepository, { strict: false });
-        return sends.erase(explained, whom, new Date());
+      .inOrganization({ organizationId: of }, (tx) => {
+        const explaining = explained(tx, /UPDATE sends/, (plan) => read.push(rowsRead(plan, 'sends')));
+        return world.app.app.get(SendsRepository, { strict: false }).erase(explaining, whom, new Date());
       });
     return { erased, read };
-  }
-
-  /** What a statement would read, without doing it. */
-  async function rowsOf(tx: Transaction, sql: string, parameters: readonly unknown[]): Promise<number> {
-    class Undone extends Error {}
-    let rows = NaN;
-    try {
-      await tx.savepoint(async () => {
-        const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
-          parameters,
-        );
-        if (plan) rows = rowsRead(plan['QUERY PLAN'][0].Plan, 'sends');
-        throw new Undone();
-      });
-    } catch (error) {
-      if (!(error instanceof Undone)) throw error;
-    }
-    return rows;
   }
 });

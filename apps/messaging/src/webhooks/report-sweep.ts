@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Database, isTransient } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { PollingJob, ItemBackoff } from '@customer-platform/http';
+import { ItemBackoff, PollingJob } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ProviderReports, textOf } from './provider-reports.service.js';
 import { UsedTokens } from './used-tokens.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
-import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Database } from '@customer-platform/database';
+import { explained, rowsRead } from '@customer-platform/testing';
 import { Suppressions } from '../suppressions/suppressions.service.js';
 import { isMatched, NOBODY } from './report-row.js';
 import { ReportsRepository } from './reports.repository.js';
@@ -17,19 +18,6 @@ import {
 
 const DAY = 86_400_000;
 const KEY = '(organization_id, provider, provider_message_id, event_key';
-
-/** What a plan read of a table, over all its loops. */
-interface PlanNode {
-  readonly 'Relation Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function rowsRead(node: PlanNode, table: string): number {
-  const here = node['Relation Name'] === table ? node['Actual Rows'] * node['Actual Loops'] : 0;
-  return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner, table), here);
-}
 
 describe('soft bounces of one address', () => {
   let there: WebhookWorld;
@@ -92,20 +80,13 @@ describe('soft bounces of one address', () => {
       await tx.query('UPDATE provider_reports SET applied_at = NULL WHERE event_key = $1', ['stored 500']);
       const pending = await repository.pending(tx, [{ ...asked, event_key: 'stored 500' }], NOBODY);
       expect(pending).toHaveLength(1);
-      let plan: { 'QUERY PLAN': [{ Plan: PlanNode }] } | undefined;
-      const listening: Pick<WorkerTransaction, 'query'> = {
-        query: async (sql, parameters = []) => {
-          if (sql.includes('LATERAL')) {
-            [plan] = await tx.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, parameters);
-          }
-          return tx.query(sql, parameters);
-        },
-      };
-      const worn = await repository.countSoft(listening as WorkerTransaction, pending.filter(isMatched), 10);
+      const reads: number[] = [];
+      const explaining = explained(tx, /LATERAL/, (plan) => reads.push(rowsRead(plan, 'provider_reports')));
+      const worn = await repository.countSoft(explaining, pending.filter(isMatched), 10);
       expect(worn.size).toBe(1);
-      return plan && rowsRead(plan['QUERY PLAN'][0].Plan, 'provider_reports');
+      return reads;
     });
-    expect(read).toBe(19);
+    expect(read).toEqual([19]);
   });
 
   it('suppresses once for a call full of them, and counts on only once that is lifted', async () => {

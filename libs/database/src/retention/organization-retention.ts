@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { metrics, PollingJob, ItemBackoff } from '@customer-platform/http';
+import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';

@@ -10,7 +10,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
-import { log, PollingJob, ItemBackoff, yieldLoop } from '@customer-platform/http';
+import { ItemBackoff, log, PollingJob, yieldLoop } from '@customer-platform/http';
 import { RaceLost } from '../../processing/chunk-contact.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';

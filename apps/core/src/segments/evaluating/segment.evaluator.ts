@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
-import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import type { SegmentIndex } from '../following/segment-index.js';

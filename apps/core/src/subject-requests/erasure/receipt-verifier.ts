@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, sameJson } from '@customer-platform/database';
 import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
-import { log, ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';

@@ -1,5 +1,5 @@
 import { Database, newId, type Transaction } from '@customer-platform/database';
-import { type PlanNode, rowsRead } from '@customer-platform/testing';
+import { explained, rowsRead } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../../messaging.fixture.js';
 import { CampaignMembersRepository } from './campaign-members.repository.js';
 import type { WorkedRun } from './worked-run.js';
@@ -26,19 +26,11 @@ async function aRun(): Promise<WorkedRun> {
 /** Does the work and lists how many rows of `campaign_members` each of its statements read. */
 async function read(run: WorkedRun, work: (tx: Transaction) => Promise<unknown>): Promise<number[]> {
   const rows: number[] = [];
-  await world.app.app.get(Database, { strict: false }).inOrganization(run, async (tx) => {
-    const explained: Transaction = Object.assign(Object.create(tx) as Transaction, {
-      query: async (sql: string, parameters: readonly unknown[] = []): Promise<unknown[]> => {
-        const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
-          parameters,
-        );
-        if (plan) rows.push(rowsRead(plan['QUERY PLAN'][0].Plan, 'campaign_members'));
-        return [];
-      },
-    });
-    await work(explained);
-  });
+  await world.app.app
+    .get(Database, { strict: false })
+    .inOrganization(run, (tx) =>
+      work(explained(tx, /campaign_members/, (plan) => rows.push(rowsRead(plan, 'campaign_members')))),
+    );
   return rows;
 }
 
