@@ -81,7 +81,7 @@ export { checkFurther, inspect, validateBody } from './reading/validate-dto.js';
 export { readPlainly } from './reading/read-plainly.js';
 export { csvLine } from './csv/csv-line.js';
 export { canonicalJson } from './json/canonical-json.js';
-export { inspectJson, isStorableText } from './json/inspect-json.js';
+export { FORBIDDEN_KEYS, inspectJson, isStorableText } from './json/inspect-json.js';
 export { endOfJsonString } from './json/count-values.js';
 export { pointerToken } from './json/json-pointer.js';
 export {

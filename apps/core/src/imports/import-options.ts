@@ -1,4 +1,4 @@
-import { pointerToken, type RequestContext } from '@customer-platform/http';
+import { FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
 import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
@@ -102,8 +102,6 @@ export function targetOf(field: string): Target | undefined {
       return undefined;
   }
 }
-
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function consentTarget(text: string): Target | undefined {
   const detail = CONSENT_DETAILS.find((name) => name === text);

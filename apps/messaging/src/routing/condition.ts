@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compareValues, valueAt, type PathRules } from '@customer-platform/http';
+import { compareValues, FORBIDDEN_KEYS, valueAt, type PathRules } from '@customer-platform/http';
 import { refuse } from '../shapes/refuse.js';
 
 /** What a condition and a template look into. */
@@ -26,7 +26,6 @@ const OPS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains', 'prefix', '
 const MOST_LEAVES = 20;
 const DEEPEST = 5;
 const PATH = /^(event|contact)(\.[^.\s]{1,100}){1,10}$/;
-const UNSAFE = new Set(['__proto__', 'constructor', 'prototype']);
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean()]);
 
@@ -36,7 +35,7 @@ const leaf = z
       .string()
       .max(400)
       .refine(
-        (path) => PATH.test(path) && !path.split('.').some((step) => UNSAFE.has(step)),
+        (path) => PATH.test(path) && !path.split('.').some((step) => FORBIDDEN_KEYS.has(step)),
         'Expected a path such as event.properties.amount or contact.attributes.plan',
       ),
     op: z.enum(OPS),

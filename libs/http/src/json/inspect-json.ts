@@ -5,8 +5,8 @@ import { pointerToken } from './json-pointer.js';
 /** How deep JSON may be nested; the body itself is level 1 (the public contract, "Requests and answers"). */
 const MAX_JSON_DEPTH = 32;
 
-/** Names that would reach into an object's prototype wherever a body is copied carelessly. */
-const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/** Keys that no JSON may have: they would reach into an object's prototype wherever a body is copied carelessly. */
+export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Whether a text may be stored: no U+0000, no lone surrogate. */
 export function isStorableText(text: string): boolean {
