@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 // @ts-expect-error kafkajs does not type its inner modules
 import RequestQueue from 'kafkajs/src/network/requestQueue/index.js';
 import { repairRequestQueue } from './request-queue.js';
@@ -7,6 +8,8 @@ const logger = { namespace: () => logger, debug: () => undefined };
 
 interface Queue {
   pending: object[];
+  inflight: Map<number, object>;
+  scheduleRequestTimeoutCheck(): void;
   throttleCheckTimeoutId: NodeJS.Timeout | null;
   maybeThrottle(ms: number): void;
   scheduleCheckPendingRequests(): void;
@@ -43,6 +46,19 @@ describe('the requests of a connection', () => {
     queue.checkPendingRequests();
     expect(queue.throttleCheckTimeoutId).not.toBeNull();
     await sent;
+    queue.destroy();
+  });
+
+  it('end once they are overdue, and those that are not go on', async () => {
+    const queue = aQueue();
+    const { promise: overdue, resolve } = Promise.withResolvers<void>();
+    const early = jest.fn();
+    const sentAt = Date.now() - 10_000;
+    queue.inflight.set(1, { sentAt, requestTimeout: 20_000, timeoutRequest: early });
+    queue.inflight.set(2, { sentAt, requestTimeout: 10_000, timeoutRequest: resolve });
+    queue.scheduleRequestTimeoutCheck();
+    await overdue;
+    expect(early).not.toHaveBeenCalled();
     queue.destroy();
   });
 });
