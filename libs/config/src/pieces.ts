@@ -55,6 +55,8 @@ export const databaseConfig = z.object({
   DATABASE_URL: postgresUrl(),
   DATABASE_OWNER_URL: postgresUrl().optional(),
   DATABASE_POOL_SIZE: wholeNumber(1, 500).default(10),
+  /** How long a call waits for a connection, a free one or a new one, before it is answered 503. */
+  DATABASE_WAIT_MS: wholeNumber(100, 60_000).default(3_000),
 });
 
 /** Where the files of imports lie until they are carried out. */

@@ -14,6 +14,8 @@ interface DataSourceSettings {
   migrations: MigrationClass[];
   url: string;
   poolSize: number;
+  /** How long is waited for a connection, a free one or a new one. */
+  waitMs?: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export function dataSourceOf(settings: DataSourceSettings): DataSource {
     url: settings.url,
     poolSize: settings.poolSize,
     applicationName: settings.module,
-    connectTimeoutMS: 3_000,
+    connectTimeoutMS: settings.waitMs ?? 3_000,
     entities: settings.entities,
     migrations: settings.migrations,
     migrationsTableName: 'migrations',

@@ -41,7 +41,7 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
     private readonly database: Database,
   ) {}
 
-  /** Reads `DATABASE_URL` and `DATABASE_POOL_SIZE`; the start fails with one sentence if Postgres stays away. */
+  /** Reads `DATABASE_URL`, `DATABASE_POOL_SIZE`, `DATABASE_WAIT_MS`; the start fails with one sentence if Postgres stays away. */
   static forRoot(options: DatabaseModuleOptions): DynamicModule {
     return {
       module: DatabaseModule,
@@ -72,8 +72,13 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
 }
 
 async function connect(options: DatabaseModuleOptions): Promise<DataSource> {
-  const { DATABASE_URL: url, DATABASE_POOL_SIZE: poolSize } = readConfig(databaseConfig);
-  const source = dataSourceOf({ ...options, url, poolSize });
+  const config = readConfig(databaseConfig);
+  const source = dataSourceOf({
+    ...options,
+    url: config.DATABASE_URL,
+    poolSize: config.DATABASE_POOL_SIZE,
+    waitMs: config.DATABASE_WAIT_MS,
+  });
   const giveUpAt = Date.now() + START_PATIENCE_MS;
   for (;;) {
     try {

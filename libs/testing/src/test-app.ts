@@ -87,6 +87,8 @@ export function environmentOf(
     PUBLIC_URL: 'http://127.0.0.1:8080',
     ...(database ? { DATABASE_URL: database.url, DATABASE_OWNER_URL: database.ownerUrl } : {}),
     DATABASE_POOL_SIZE: '10',
+    // More callers at once than connections wait for each other, on a slow machine longer than anybody else would.
+    DATABASE_WAIT_MS: '30000',
     KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),
     KAFKA_TOPIC_PREFIX: TOPIC_PREFIX,
     KAFKA_PARTITIONS: '3',

@@ -13,7 +13,7 @@ const POOL_SIZE = 4;
  */
 @Injectable()
 export class GateDatabase implements OnApplicationShutdown {
-  private readonly url = readConfig(databaseConfig).DATABASE_URL;
+  private readonly config = readConfig(databaseConfig);
   private source: DataSource | undefined;
   private opening: Promise<Database> | undefined;
 
@@ -33,10 +33,10 @@ export class GateDatabase implements OnApplicationShutdown {
   private async open(): Promise<Database> {
     this.source = new DataSource({
       type: 'postgres',
-      url: this.url,
+      url: this.config.DATABASE_URL,
       poolSize: POOL_SIZE,
       applicationName: 'messaging-gate',
-      connectTimeoutMS: 3_000,
+      connectTimeoutMS: this.config.DATABASE_WAIT_MS,
       poolErrorHandler: (error: unknown) => log.warn({ err: error }, 'An idle connection of the gate broke'),
       extra: { statement_timeout: 15_000, lock_timeout: 10_000, idle_in_transaction_session_timeout: 30_000 },
     });
