@@ -1,4 +1,5 @@
 import { newId } from '@customer-platform/database';
+import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import {
   startTestApp,
   testDatabase,
@@ -10,12 +11,18 @@ import {
 import { coreApp } from './core.app.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 
+/** Every permission of core. */
+export const CORE_PERMISSIONS = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
+
 /** Core as its own process would be, on a database and topics of its own. */
 export interface TestCore {
   readonly app: TestApp;
   readonly database: TestDatabase;
-  /** A client of a fresh organization that may do everything ingestion and its readers need. */
-  anOrganization(settings?: Record<string, unknown>): { id: string; caller: Caller };
+  /** A client of a fresh organization with these permissions, all of core unless told. */
+  anOrganization(
+    permissions?: readonly Permission[],
+    settings?: Record<string, unknown>,
+  ): { id: string; caller: Caller };
   close(): Promise<void>;
 }
 
@@ -34,17 +41,8 @@ export async function startCore(
   return {
     app,
     database,
-    anOrganization: (settings) => {
+    anOrganization: (permissions = CORE_PERMISSIONS, settings) => {
       const id = newId();
-      const permissions = [
-        'core.events.write',
-        'core.contacts.write',
-        'core.events.read',
-        'core.contacts.read',
-        'core.jobs.read',
-        'core.jobs.replay',
-        'core.usage.read',
-      ] as const;
       return { id, caller: app.as(id, permissions, settings) };
     },
     close: async () => {

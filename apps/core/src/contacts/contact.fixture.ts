@@ -1,10 +1,8 @@
 import { newId } from '@customer-platform/database';
-import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import type { Permission } from '@customer-platform/permissions';
 import { expectStatus, InternalPeer, type Caller, type InternalAnswer } from '@customer-platform/testing';
 import { processing, startCore, type TestCore } from '../core.fixture.js';
 import type { ContactDto } from './contact.dto.js';
-
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 /** Core with the modules that may point to its contacts, as far as a purge asks them. */
 export interface CoreWithPeers {
@@ -85,9 +83,8 @@ export class ContactWorld {
   readonly count: CoreWithPeers['count'] = (...told) => this.running.count(...told);
 
   /** A caller of a new organization who holds these permissions, all of core unless told. */
-  anOrganization(permissions: readonly Permission[] = ALL): { id: string; caller: Caller } {
-    const id = newId();
-    return { id, caller: this.core.app.as(id, permissions) };
+  anOrganization(permissions?: readonly Permission[]): { id: string; caller: Caller } {
+    return this.core.anOrganization(permissions);
   }
 
   async created(caller: Caller, overrides: Record<string, unknown> = {}): Promise<ContactDto> {

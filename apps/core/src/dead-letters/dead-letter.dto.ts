@@ -1,10 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsObject } from 'class-validator';
 import type { ListDefinition } from '@customer-platform/http';
-import type { Stage } from '../processing/work-item.js';
-
-/** Where an event can fail (core.md §6). */
-const STAGES: readonly Stage[] = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'];
+import { STAGES, type Stage } from '../processing/work-item.js';
 
 /** What can be the matter with a dead letter. */
 const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;

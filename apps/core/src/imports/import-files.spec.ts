@@ -2,7 +2,6 @@ import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@customer-platform/database';
 import { OutboxRelay } from '@customer-platform/event-bus';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectStatus, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { FileMissing } from './files/file-store.js';
@@ -12,7 +11,6 @@ import { aFolder, IMPORTS, lines, send } from './import.fixture.js';
 import type { ImportDto } from './import.dto.js';
 import { ImportRunner } from './running/import-runner.js';
 
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 const LONG_AGO = new Date(Date.now() - 7_200_000);
 
 let core: TestCore;
@@ -35,11 +33,6 @@ afterAll(async () => {
   await core.close();
   await folder.remove();
 });
-
-function anOrganization(): { id: string; caller: Caller } {
-  const id = newId();
-  return { id, caller: core.app.as(id, ALL) };
-}
 
 async function taken(caller: Caller, rows: readonly string[]): Promise<ImportDto> {
   const answer = await send(caller, lines('id,mail,name', ...rows));
@@ -109,7 +102,7 @@ describe('an import whose file', () => {
     );
 
   it('is damaged ends as failed, and what was done stays', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const one = await taken(caller, ['a-1,,One']);
     await writeFile(pathOf(one), 'nothing');
     await carriedOut(caller, one, 'failed');
@@ -119,7 +112,7 @@ describe('an import whose file', () => {
   });
 
   it('is not seen here waits for who sees it, and holds up no other organization', async () => {
-    const [{ caller }, other] = [anOrganization(), anOrganization()];
+    const [{ caller }, other] = [core.anOrganization(), core.anOrganization()];
     const one = await taken(caller, ['b-1,,One']);
     const theirs = await taken(other.caller, ['b-2,,Two']);
     await files.remove(one.id);
@@ -129,7 +122,7 @@ describe('an import whose file', () => {
 });
 
 it('are swept once nobody reads them any more', async () => {
-  const { caller } = anOrganization();
+  const { caller } = core.anOrganization();
   const open = await taken(caller, ['c-1,,One']);
   const [abandoned, unfinished] = [newId(), `${newId()}.part`];
   for (const name of [abandoned, unfinished, 'of-somebody-else'])
@@ -155,7 +148,7 @@ it('are swept once nobody reads them any more', async () => {
 });
 
 it('two that look at once do each piece once, and files of one organization in their order', async () => {
-  const { id, caller } = anOrganization();
+  const { id, caller } = core.anOrganization();
   const rows = Array.from({ length: 1_100 }, (_, at) => `d-${at},d${at}@example.com,First`);
   const first = await taken(caller, rows);
   const second = await taken(caller, ['d-0,,Second']);

@@ -1,13 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, IMPORTS, lines, MAPPING, send, sendParts } from './import.fixture.js';
 import type { ImportDto } from './import.dto.js';
-
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 let core: TestCore;
 let folder: Awaited<ReturnType<typeof aFolder>>;
@@ -19,11 +16,6 @@ afterAll(async () => {
   await core.close();
   await folder.remove();
 });
-
-function anOrganization(permissions: readonly (typeof PERMISSIONS)[number][] = ALL) {
-  const id = newId();
-  return { id, caller: core.app.as(id, permissions) };
-}
 
 const rowsOf = (count: number, prefix: string): string =>
   lines(
@@ -43,12 +35,12 @@ describe('What is refused', () => {
     ['nothing to find contacts by', { mapping: { id: null, mail: null, name: 'first_name' } }],
     ['a field to find them by that is not mapped', { match_by: 'phone' }],
   ])('%s: 400 invalid_mapping', async (_, options) => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     expectProblem(await send(caller, file, options), 400, 'invalid_mapping');
   });
 
   it('consents without core.consents.write: 403', async () => {
-    const { caller } = anOrganization(['core.imports.create']);
+    const { caller } = core.anOrganization(['core.imports.create']);
     const mapping = { ...MAPPING, name: 'consents.marketing' };
     expectProblem(await send(caller, file, { mapping }), 403, 'permission_denied');
   });
@@ -120,7 +112,7 @@ describe('What is refused', () => {
       'malformed_request',
     ],
   ] as const)('%s', async (_, parts, status, code) => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const sent = parts.map(([name, content]) => [name, content as string] as const);
     expectProblem(await sendParts(caller, sent), status, code);
     const list = await caller.get<{ data: unknown[] }>(IMPORTS);
@@ -128,13 +120,13 @@ describe('What is refused', () => {
   });
 
   it('more than a million rows', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const rows = gzipSync(`id\n${Array.from({ length: 1_000_001 }, (_, at) => at).join('\n')}`);
     expectProblem(await send(caller, rows, { mapping: { id: 'external_id' } }), 413, 'body_too_large');
   });
 
   it('another type of body: 415', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     expectProblem(await caller.post(IMPORTS, { mapping: MAPPING }), 415, 'unsupported_media_type');
     expect(await readdir(folder.path)).toEqual([]);
   });
@@ -142,7 +134,7 @@ describe('What is refused', () => {
 
 describe('Idempotency-Key', () => {
   it('is of options and content: the same answer again, another file 422', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const key = { 'idempotency-key': newId() };
     const file = lines('id,mail,name', 'q-1,q1@example.com,One');
     const first = await send(caller, file, {}, key);
@@ -163,7 +155,7 @@ describe('Idempotency-Key', () => {
 
 describe('GET /v1/core/imports/{id}', () => {
   it('pages the errors, and gives all of them as CSV that no spreadsheet works out', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const rows = Array.from({ length: 1_100 }, (_, at) => `r-${at},=cmd|${at},`);
     const { id } = await imported(caller, lines('id,mail,name', ...rows));
     const seen: number[] = [];
@@ -182,9 +174,9 @@ describe('GET /v1/core/imports/{id}', () => {
   });
 
   it('of another organization: 404, as one that does not exist', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const { id } = await imported(caller, rowsOf(1, 's'));
-    const other = anOrganization().caller;
+    const other = core.anOrganization().caller;
     expectProblem(await other.get(`${IMPORTS}/${id}`), 404, 'not_found');
     expectProblem(await other.get(`${IMPORTS}/${newId()}`), 404, 'not_found');
     expectProblem(await other.get(`${IMPORTS}/${id}`, { headers: { accept: 'text/csv' } }), 404, 'not_found');

@@ -1,11 +1,8 @@
-import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectProblem, startS3, type S3Server } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { FileStore } from './files/file-store.js';
 import { imported, lines, send } from './import.fixture.js';
 
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 /** Building the storage's program, the first time on a machine. */
 const BUILT_MS = 600_000;
 
@@ -30,7 +27,7 @@ afterAll(async () => {
 });
 
 it('a file goes through a bucket, and nothing of it stays', async () => {
-  const caller = core.app.as(newId(), ALL);
+  const { caller } = core.anOrganization();
   const rows = Array.from({ length: 3_000 }, (_, at) => `a-${at},a${at}@example.com,One`);
   const done = await imported(caller, lines('id,mail,name', ...rows));
   expect(done).toMatchObject({ state: 'completed', rows: { total: 3_000, created: 3_000, failed: 0 } });
@@ -41,7 +38,7 @@ it('a file goes through a bucket, and nothing of it stays', async () => {
 });
 
 it('a file that the storage does not take is refused, and can be sent again', async () => {
-  const caller = core.app.as(newId(), ALL);
+  const { caller } = core.anOrganization();
   const file = lines('id,mail,name', 'b-1,,One');
   server.freeze();
   expectProblem(await send<never>(caller, file), 503, 'dependency_unavailable');

@@ -1,7 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import {
   DatabaseFault,
   eventually,
@@ -13,7 +11,6 @@ import type { ContactDto } from '../contacts/contact.dto.js';
 import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, lines, send, told } from './import.fixture.js';
 
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 const NONE = { total: 0, created: 0, updated: 0, unchanged: 0, skipped: 0, failed: 0 };
 
 let core: TestCore;
@@ -27,11 +24,6 @@ afterAll(async () => {
   await core.close();
   await folder.remove();
 });
-
-function anOrganization(permissions: readonly (typeof PERMISSIONS)[number][] = ALL) {
-  const id = newId();
-  return { id, caller: core.app.as(id, permissions) };
-}
 
 async function contactsOf(caller: Caller): Promise<ContactDto[]> {
   const answer = await caller.get<{ data: ContactDto[] }>('/v1/core/contacts?limit=200');
@@ -54,7 +46,7 @@ const rowsOf = (count: number, prefix: string): string =>
 
 describe('POST /v1/core/imports', () => {
   it('makes contacts by the rules of those that are created one by one', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const done = await imported(
       caller,
       lines(
@@ -116,7 +108,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('changes, leaves or refuses those that are there, and sees within the file what it has made', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const file = lines('id,mail,name', 'b-1,b1@example.com,One', 'b-2,b2@example.com,Two', 'b-1,,Uno');
     expect((await imported(caller, file)).rows).toEqual({ ...NONE, total: 3, created: 2, updated: 1 });
     expect(await contactOf(caller, 'b-1')).toMatchObject({
@@ -153,7 +145,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('takes what a soft-deleted contact had, as a new contact would', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     await imported(caller, lines('id,mail,name', 'd-1,d1@example.com,One'));
     const { id } = await contactOf(caller, 'd-1');
     expectStatus(await caller.delete(`/v1/core/contacts/${id}`), 204);
@@ -164,7 +156,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('tells every error with its line, and goes on behind it', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const bytes = Buffer.concat([
       Buffer.from(
         lines(
@@ -201,7 +193,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('keeps no more errors of a row than an answer names, each with whom the row names', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const options = { format: 'jsonl', mapping: { id: 'external_id', mail: 'email' } };
     const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`u${at}`, at]));
     const row = (at: number): string =>
@@ -223,7 +215,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('reads other encodings and delimiters, a byte order mark and gzip', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const latin = Buffer.from('id;mail;name\r\nf-1;;Jos\xe9 \x80\r\n', 'latin1');
     await imported(caller, latin, { delimiter: ';', encoding: 'windows-1252' });
     await imported(caller, gzipSync(`\ufeff"id",mail,name\nf-2,,Ñandú`));
@@ -232,7 +224,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('reads JSON lines, in which null clears and values keep their types', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const mapping = {
       id: 'external_id',
       mail: 'email',
@@ -261,7 +253,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('writes nothing in a dry run', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const file = lines('id,mail,name', 'h-1,h1@example.com,One', 'h-1,,Uno', 'h-2,x,Two');
     const dry = await imported(caller, file, { dry_run: true });
     expect(dry.rows).toEqual({ ...NONE, total: 3, created: 1, updated: 1, failed: 1 });
@@ -272,7 +264,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('records consents as said by import, and none again that holds', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const mapping = {
       id: 'external_id',
       news: 'consents.marketing.email',
@@ -303,7 +295,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('keeps segments up, by a cause that triggers no message', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const segment = await caller.post<{ id: string }>('/v1/core/segments', {
       name: 'Pro',
       rule: { attribute: 'attributes.plan', op: 'eq', value: 'pro' },
@@ -326,7 +318,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('passes over a row that the database refuses, and does all others', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const fault = await DatabaseFault.in(core.database, {
       table: 'contacts',
       on: 'INSERT',
@@ -339,7 +331,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('begins a piece anew that was cut off, without a duplicate or a gap', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const fault = await DatabaseFault.in(core.database, {
       table: 'imports',
       on: 'UPDATE',
@@ -362,7 +354,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('makes one contact of what comes by an event at the same time', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     const ids = Array.from({ length: 60 }, (_, at) => `t-${at}`);
     const mapping = { id: 'external_id', name: 'first_name' };
     const file = lines('id,name', ...ids.map((each) => `${each},Imported`));
@@ -385,7 +377,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('gives each organization its turn', async () => {
-    const [large, small] = [anOrganization(), anOrganization()];
+    const [large, small] = [core.anOrganization(), core.anOrganization()];
     const first = await send(large.caller, rowsOf(5_000, 'm'));
     const second = await send(small.caller, rowsOf(10, 'n'));
     const [one, other] = [await ended(large.caller, first.body), await ended(small.caller, second.body)];
@@ -393,7 +385,7 @@ describe('POST /v1/core/imports', () => {
   });
 
   it('leaves no file behind', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const done = await imported(caller, rowsOf(1, 'o'));
     await eventually(async () => expect(await readdir(folder.path)).not.toContain(done.id));
   });

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import { eventually, type Caller } from '@customer-platform/testing';
-import { accepted, aTrack, anIdentify, startCore, type TestCore } from '../core.fixture.js';
+import { accepted, aTrack, anIdentify, CORE_PERMISSIONS, startCore, type TestCore } from '../core.fixture.js';
 
 interface ProblemBody {
   code: string;
@@ -27,7 +27,8 @@ describe('several events', () => {
   };
 
   describe('the rate limit', () => {
-    const limited = (settings: object) => core.anOrganization({ rate_limits: settings }).caller;
+    const limited = (settings: object) =>
+      core.anOrganization(CORE_PERMISSIONS, { rate_limits: settings }).caller;
 
     it('429 of the key with Retry-After, headers and scope', async () => {
       const slow = limited({ key_per_second: 1, organization_per_second: 100 });

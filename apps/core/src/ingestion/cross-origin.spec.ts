@@ -1,4 +1,4 @@
-import { aTrack, startCore, type TestCore } from '../core.fixture.js';
+import { aTrack, CORE_PERMISSIONS, startCore, type TestCore } from '../core.fixture.js';
 
 const ORIGIN = 'https://shop.example';
 const ROUTES = ['/v1/core/track', '/v1/core/identify', '/v1/core/batch'];
@@ -59,7 +59,7 @@ describe('pages of other origins', () => {
   });
 
   it('are told when to come again', async () => {
-    const { caller } = core.anOrganization({
+    const { caller } = core.anOrganization(CORE_PERMISSIONS, {
       rate_limits: { key_per_second: 1, organization_per_second: 1 },
     });
     const events = Array.from({ length: 5 }, () => aTrack());

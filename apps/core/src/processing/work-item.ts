@@ -4,8 +4,9 @@ import type { QueuedEvent } from '../ingestion/event-frame.js';
 import type { EventKind, IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
 import { judgeEvent, judgeItem } from '../ingestion/event-validation.js';
 
-/** The part of the processing at which an event failed (core.md §6). */
-export type Stage = 'validate' | 'resolve' | 'store' | 'profile' | 'segments' | 'emit' | 'loyalty';
+/** The parts of the processing at which an event can fail (core.md §6). */
+export const STAGES = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'] as const;
+export type Stage = (typeof STAGES)[number];
 
 /** Code of what was accepted unconfirmed and not confirmed (contract.md §5). */
 const CREDENTIAL_REVOKED = 'credential_revoked';

@@ -3,7 +3,6 @@ import type { Type } from '@nestjs/common';
 import { Outbox } from '@customer-platform/event-bus';
 import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
 import { Clock, Database, newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { EventProcessor } from '../processing/event-processor.js';
 import { FailingEvents } from '../processing/failing-events.js';
@@ -23,8 +22,6 @@ import type { SegmentDto, SegmentMemberDto } from './segment.dto.js';
 
 /** The collection. */
 export const SEGMENTS = '/v1/core/segments';
-
-const CORE = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 /** A member as it is listed, with its verdict. */
 export type Member = SegmentMemberDto;
@@ -80,8 +77,7 @@ export class SegmentWorld {
   }
 
   anOrganization(): { id: string; caller: Caller } {
-    const id = newId();
-    return { id, caller: this.core.app.as(id, CORE) };
+    return this.core.anOrganization();
   }
 
   /** A segment that has been built. */

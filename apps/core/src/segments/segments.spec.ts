@@ -1,5 +1,3 @@
-import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, expectStatus, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
 import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { SEGMENTS, type Member } from './segment.fixture.js';
@@ -17,11 +15,7 @@ afterAll(() => core.close());
 
 describe('segments in a running core', () => {
   it('follow an event, and the end of its window without any traffic, and tell of both', async () => {
-    const organizationId = newId();
-    const caller = core.app.as(
-      organizationId,
-      PERMISSIONS.filter((permission) => permission.startsWith('core.')),
-    );
+    const { id: organizationId, caller } = core.anOrganization();
     const rule = { event: 'invoice_paid', within: 'PT1M' };
     const answer = await caller.post<SegmentDto>(SEGMENTS, { name: 'Just paid', rule });
     expectStatus(answer, 201);

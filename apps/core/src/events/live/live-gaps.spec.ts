@@ -1,5 +1,4 @@
 import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import {
   eventually,
   startTestApp,
@@ -12,9 +11,8 @@ import { coreApp } from '../../core.app.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
+import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { endOnlyByOutages } from './live.fixture.js';
-
-const CORE = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 /** Core without its workers, and another instance beside it. */
 let world: SegmentWorld;
@@ -92,12 +90,12 @@ describe('GET /v1/core/events/stream, where a transaction lasts longer than is w
     const { commit } = await lasting(id);
     await stored(id, 'meanwhile');
     await eventually(() => expect(kinds(before)).toEqual(['meanwhile']));
-    const during = await listen(beside.as(id, CORE));
+    const during = await listen(beside.as(id, CORE_PERMISSIONS));
     await before.close();
     await commit();
     await eventually(() => expect(kinds(during)).toEqual(['gap']));
     await stored(id, 'after');
-    const again = await listen(beside.as(id, CORE), before.lastEventId);
+    const again = await listen(beside.as(id, CORE_PERMISSIONS), before.lastEventId);
     await eventually(() => expect(kinds(again)).toEqual(['gap', 'after']));
     const third = await listen(caller, again.lastEventId);
     await stored(id, 'last');

@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import type { Permission } from '@customer-platform/permissions';
 import {
   eventually,
   expectProblem,
@@ -13,11 +13,11 @@ import { coreApp } from '../../core.app.js';
 import { SegmentWorld, type Given } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
+import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { endOnlyByOutages } from './live.fixture.js';
 import { positionText } from './live-position.js';
 
 const STREAM = '/v1/core/events/stream';
-const CORE = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 /** Core without its workers, and another instance beside it: a test stores events by itself. */
 let world: SegmentWorld;
@@ -155,7 +155,7 @@ describe('GET /v1/core/events/stream', () => {
 
   it('goes on where the reader was, on any instance, without loss or repeat', async () => {
     const { id, caller } = world.anOrganization();
-    const there = beside.as(id, CORE);
+    const there = beside.as(id, CORE_PERMISSIONS);
     const first = await listen(caller);
     await stored(id, 'e0');
     await eventually(() => expect(names(first)).toEqual(['e0']));
@@ -171,7 +171,7 @@ describe('GET /v1/core/events/stream', () => {
 
   it('loses nothing and repeats nothing while many store and readers come and go', async () => {
     const { id, caller } = world.anOrganization();
-    const [here, there] = [caller, beside.as(id, CORE)];
+    const [here, there] = [caller, beside.as(id, CORE_PERMISSIONS)];
     const steady = await listen(there);
     const open = await listen(here);
     const walked: (string | null)[] = [];
@@ -275,7 +275,7 @@ describe('GET /v1/core/events/stream', () => {
 
   it('429 for the sixth of an organization, over all instances, until one has gone', async () => {
     const { id, caller } = world.anOrganization();
-    const there = beside.as(id, CORE);
+    const there = beside.as(id, CORE_PERMISSIONS);
     const open: EventReader[] = [];
     for (const each of [caller, there, caller, there, caller]) open.push(await listen(each));
     for (const each of [caller, there]) {
@@ -355,7 +355,7 @@ describe('GET /v1/core/events/stream', () => {
       expect(readers.map(({ cutOff }) => cutOff)).toEqual(Array(5).fill(undefined));
       expect(await world.count('event_streams', id)).toBe(0);
       await stored(id, 'e2');
-      const again = await listen(beside.as(id, CORE), '', reader.lastEventId);
+      const again = await listen(beside.as(id, CORE_PERMISSIONS), '', reader.lastEventId);
       await eventually(() => expect(names(again)).toEqual(['e2']));
     });
 
@@ -368,7 +368,7 @@ describe('GET /v1/core/events/stream', () => {
         env: { PROCESS_ROLE: 'api' },
       });
       const { id } = world.anOrganization();
-      const reader = await listen(third.as(id, CORE));
+      const reader = await listen(third.as(id, CORE_PERMISSIONS));
       await third.close();
       await eventually(() => expect(reader.ended).toBe(true));
       expect(await world.count('event_streams', id)).toBe(0);

@@ -2,7 +2,6 @@ import { jest } from '@jest/globals';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { ImportFiles } from '../files/import-files.js';
@@ -13,7 +12,6 @@ import { ImportPiece } from './import-piece.js';
 import { ImportRunner } from './import-runner.js';
 import { ImportSignal } from './import.signal.js';
 
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 const MINUTE = 60_000;
 
 let core: TestCore;
@@ -31,11 +29,6 @@ afterAll(async () => {
 afterEach(() =>
   core.database.query(`UPDATE imports SET state = 'failed' WHERE state IN ('queued', 'running')`),
 );
-
-function anOrganization(): { id: string; caller: Caller } {
-  const id = newId();
-  return { id, caller: core.app.as(id, ALL) };
-}
 
 async function taken(caller: Caller, rows: readonly string[]): Promise<ImportDto> {
   const answer = await send(caller, lines('id,mail,name', ...rows));
@@ -71,7 +64,7 @@ function aProcess(given: { pieces?: Pick<ImportPiece, 'run' | 'passOver'> } = {}
 
 describe('a row that the database refuses', () => {
   it('is passed over alone, also where two processes find it out', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const one = await taken(caller, ['p-1,,One', 'p-2,,poison', 'p-3,,Three']);
     const fault = await DatabaseFault.in(core.database, {
       table: 'contacts',
@@ -98,7 +91,7 @@ describe('a row that the database refuses', () => {
   });
 
   it.each(['42P01', '42501', '53100'])('waits where %s says nothing of its values', async (code) => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const one = await taken(caller, ['q-1,,One']);
     const fault = await DatabaseFault.in(core.database, {
       table: 'contacts',
@@ -118,7 +111,7 @@ describe('a row that the database refuses', () => {
   });
 
   it('waits where the fault is not of the database', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const one = await taken(caller, ['r-1,,One']);
     const passOver = jest.fn<ImportPiece['passOver']>();
     const run = jest.fn<ImportPiece['run']>().mockRejectedValue(new TypeError('a defect'));
@@ -135,7 +128,7 @@ describe('a row that the database refuses', () => {
 
 describe('turns', () => {
   it('are of an organization those of its oldest file, also while that cannot go on', async () => {
-    const [{ caller }, other] = [anOrganization(), anOrganization()];
+    const [{ caller }, other] = [core.anOrganization(), core.anOrganization()];
     const oldest = await taken(caller, ['s-1,,One']);
     const later = await taken(caller, ['s-2,,Two']);
     const theirs = await taken(other.caller, ['s-1,,One']);
@@ -163,7 +156,7 @@ describe('turns', () => {
 
 describe('an import', () => {
   it('ends once', async () => {
-    const { id: organizationId, caller } = anOrganization();
+    const { id: organizationId, caller } = core.anOrganization();
     const one = await taken(caller, ['t-1,,One']);
     const [row] = await core.database.query<ImportTableRow>(
       `SELECT ${IMPORT_COLUMNS} FROM imports WHERE id = $1`,
@@ -189,7 +182,7 @@ describe('an import', () => {
   });
 
   it('waits an hour for its file from when it was missed, however long it stood before', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const one = await taken(caller, ['v-1,,One']);
     await core.database.query(`UPDATE imports SET updated_at = updated_at - interval '1 day' WHERE id = $1`, [
       one.id,
@@ -209,7 +202,7 @@ describe('an import', () => {
 
 describe('a piece', () => {
   it('ends before it would record more consents than it may', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const purposes = Array.from({ length: 300 }, (_, at) => `custom.p${at}`);
     const mapping = {
       id: 'external_id',
@@ -242,7 +235,7 @@ describe('a piece', () => {
   });
 
   it('that was read ahead counts only where the import has come to it', async () => {
-    const { caller } = anOrganization();
+    const { caller } = core.anOrganization();
     const rows = Array.from({ length: 3_500 }, (_, at) => `x-${at},x${at}@example.com,One`);
     const one = await taken(caller, rows);
     const { step } = aProcess();

@@ -1,11 +1,7 @@
-import { newId } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectStatus } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { aFolder, lines, send } from '../import.fixture.js';
 import { ImportWatch } from './import-watch.js';
-
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 
 let core: TestCore;
 let folder: Awaited<ReturnType<typeof aFolder>>;
@@ -29,7 +25,7 @@ async function shown(): Promise<{ open: number; still: number }> {
 }
 
 it('shows for how long the first import of an organization has not moved', async () => {
-  const caller = core.app.as(newId(), ALL);
+  const { caller } = core.anOrganization();
   expect(await shown()).toEqual({ open: 0, still: 0 });
   const taken = async (): Promise<string> => {
     const answer = await send(caller, lines('id,mail,name', 'a-1,,One'));

@@ -1,15 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { jest } from '@jest/globals';
-import { Clock, Database, newId, Retention } from '@customer-platform/database';
-import { PERMISSIONS } from '@customer-platform/permissions';
-import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
+import { Clock, Database, Retention } from '@customer-platform/database';
+import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { ImportFiles } from '../files/import-files.js';
 import { aFolder, IMPORTS, lines, send } from '../import.fixture.js';
 import type { ImportDto } from '../import.dto.js';
 import { OLD_IMPORT_ERRORS } from '../imports.module.js';
 
-const ALL = PERMISSIONS.filter((permission) => permission.startsWith('core.'));
 const FILE = lines('id,mail,name', 'a-1,,One');
 
 let core: TestCore;
@@ -24,11 +22,6 @@ afterAll(async () => {
   await folder.remove();
 });
 
-function anOrganization(): { id: string; caller: Caller } {
-  const id = newId();
-  return { id, caller: core.app.as(id, ALL) };
-}
-
 /** Imports of an organization as they stand in the table, without files. */
 function waiting(organizationId: string, count: number, bytes = 1, state = 'queued'): Promise<unknown> {
   return core.database.query(
@@ -42,7 +35,7 @@ function waiting(organizationId: string, count: number, bytes = 1, state = 'queu
 
 describe('imports that wait', () => {
   it('are ten of an organization at most, however many come at once; those that ended count no more', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     await waiting(id, 9);
     await waiting(id, 5, 1, 'completed');
     const answers = await Promise.all([send(caller, FILE), send(caller, FILE)]);
@@ -51,11 +44,11 @@ describe('imports that wait', () => {
     const refused = await send(caller, FILE);
     expect(expectProblem(refused, 409, 'limit_reached')['limit']).toBe(10);
     expect(await readdir(folder.path)).toEqual(before);
-    expectStatus(await send(anOrganization().caller, FILE), 202);
+    expectStatus(await send(core.anOrganization().caller, FILE), 202);
   });
 
   it('have files of 2 GiB together', async () => {
-    const { id, caller } = anOrganization();
+    const { id, caller } = core.anOrganization();
     await waiting(id, 1, 2 * 1024 ** 3 - FILE.length);
     const before = await readdir(folder.path);
     expectProblem(await send(caller, `${FILE}a-2,,Two\n`), 409, 'limit_reached');
@@ -65,7 +58,7 @@ describe('imports that wait', () => {
 });
 
 it('503 dependency_unavailable where the disk is full, and nothing is left of the file', async () => {
-  const { caller } = anOrganization();
+  const { caller } = core.anOrganization();
   const files = core.app.app.get(ImportFiles, { strict: false });
   const create = files.create.bind(files);
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
@@ -82,7 +75,7 @@ it('503 dependency_unavailable where the disk is full, and nothing is left of th
 });
 
 it('errors of an import are kept for 90 days from its end', async () => {
-  const { id: organizationId, caller } = anOrganization();
+  const { id: organizationId, caller } = core.anOrganization();
   const taken = await Promise.all([send(caller, FILE), send(caller, FILE)]);
   const [old, recent] = taken.map(({ body }) => body.id);
   const open = (await send(caller, FILE)).body.id;
