@@ -1,7 +1,7 @@
 import { Clock } from '@customer-platform/database';
 import type { Caller } from '@customer-platform/testing';
 import { COUNTRY_CODES } from '../contacts/country-codes.js';
-import { startCore, type TestCore } from '../core.fixture.js';
+import { CORE_PERMISSIONS, startCore, type TestCore } from '../core.fixture.js';
 import { COUNTRIES, CURRENCIES, NOTIFICATION_CHANNELS } from './catalogs.service.js';
 
 interface Entry extends Record<string, unknown> {
@@ -181,7 +181,8 @@ describe('GET /v1/core/{catalog}', () => {
   it.each(['currencies', 'countries', 'national-id-types', 'notification-channels'])(
     'asks for the permission to read %s',
     async (catalog) => {
-      const { caller: without } = core.anOrganization();
+      const rest = CORE_PERMISSIONS.filter((permission) => permission !== 'core.catalogs.read');
+      const { caller: without } = core.anOrganization(rest);
       expect(await without.get(`/v1/core/${catalog}`)).toMatchObject({
         status: 403,
         body: { code: 'permission_denied' },
