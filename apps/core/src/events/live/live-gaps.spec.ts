@@ -8,10 +8,10 @@ import {
 } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { coreApp } from '../../core.app.js';
+import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
-import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { endOnlyByOutages } from './live.fixture.js';
 
 /** Core without its workers, and another instance beside it. */

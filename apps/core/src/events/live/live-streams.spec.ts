@@ -10,10 +10,10 @@ import {
 } from '@customer-platform/testing';
 import { Client } from 'pg';
 import { coreApp } from '../../core.app.js';
+import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { SegmentWorld, type Given } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
-import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { endOnlyByOutages } from './live.fixture.js';
 import { positionText } from './live-position.js';
 
