@@ -1,4 +1,7 @@
-/** Jest runs the TypeScript sources as ES modules; libraries resolve to their sources, so a test needs no build. */
+/**
+ * Jest runs the TypeScript sources as Node's own ES modules, over one graph of modules for all files of a worker
+ * (infra/test/runner); libraries resolve to their sources, so a test needs no build.
+ */
 export default {
   rootDir: '.',
   testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/{apps,infra}/**/*.e2e-spec.ts'],
@@ -6,15 +9,13 @@ export default {
   modulePathIgnorePatterns: ['/dist/', '/out-tsc/', '<rootDir>/infra/boundaries/fixtures/'],
   globalSetup: '<rootDir>/infra/test/global-setup.ts',
   globalTeardown: '<rootDir>/infra/test/global-teardown.ts',
-  testEnvironment: 'node',
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '^.+\\.ts$': ['@swc/jest', { configFile: `${import.meta.dirname}/.swcrc` }] },
-  moduleNameMapper: {
-    '^@customer-platform/([a-z-]+)$': '<rootDir>/libs/$1/src/index.ts',
-    '^(\\.{1,2}/.*)\\.js$': '$1',
-  },
+  testEnvironment: '<rootDir>/infra/test/runner/environment.mjs',
+  testRunner: '<rootDir>/infra/test/runner/runner.mjs',
+  transform: {},
+  testSequencer: '<rootDir>/infra/test/runner/walks-first.mjs',
+  reporters: ['default', '<rootDir>/infra/test/runner/progress.mjs'],
   maxWorkers: 2,
-  // Modules of earlier files stay in a worker's heap until its end: a new one takes over before collecting them slows it.
+  // Applications of earlier files leave garbage in a worker's heap: a new worker takes over before it slows the rest.
   workerIdleMemoryLimit: '2GB',
   // What is waited for says itself for how long, up to 90 s; this ends what hangs.
   testTimeout: 120_000,

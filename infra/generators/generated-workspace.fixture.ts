@@ -71,7 +71,7 @@ export class GeneratedWorkspace {
     const child = spawn(process.execPath, [join(ROOT, 'node_modules', program), ...args], {
       cwd: this.root,
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --no-warnings', NX_DAEMON: 'false' },
+      env: { ...process.env, NODE_OPTIONS: '', NX_DAEMON: 'false' },
     });
     const chunks: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));

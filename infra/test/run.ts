@@ -36,7 +36,7 @@ const wanted = (name: string): boolean =>
   only ? only.includes(name) : paths.length === 0 || inParts.has(name);
 
 /** The heap's bound is far above what a worker ends at by itself (`workerIdleMemoryLimit`): one file fits between them. */
-const TEST_NODE_OPTIONS = '--experimental-vm-modules --no-warnings --max-old-space-size=6144';
+const TEST_NODE_OPTIONS = '--max-old-space-size=6144';
 
 /** What a check ends with where this machine lacks what it needs. */
 const NOT_JUDGED = 77;

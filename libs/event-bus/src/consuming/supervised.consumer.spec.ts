@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { KafkaJSNonRetriableError, type Consumer, type ConsumerRunConfig } from 'kafkajs';
+import kafkajs, { type Consumer, type ConsumerRunConfig } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
@@ -83,7 +83,7 @@ async function consuming(
 describe('SupervisedConsumer', () => {
   it('replaces a consumer that kafkajs ended for good', async () => {
     const { client, made } = sabotaged((of) =>
-      of <= 2 ? Promise.reject(new KafkaJSNonRetriableError('the end')) : Promise.resolve(),
+      of <= 2 ? Promise.reject(new kafkajs.KafkaJSNonRetriableError('the end')) : Promise.resolve(),
     );
     const { consumer, values } = await consuming('spec.crashing', client);
     await eventually(() => {

@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { ConfigResourceTypes } from 'kafkajs';
+import kafkajs from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
 import { Topics } from '../kafka/topics.js';
 import { RecordProducer } from '../producing/record.producer.js';
@@ -26,7 +26,7 @@ async function retentionOf(topic: string): Promise<string | undefined> {
   const { resources } = await app.get(Topics).withAdmin((admin) =>
     admin.describeConfigs({
       includeSynonyms: false,
-      resources: [{ type: ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] }],
+      resources: [{ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames: ['retention.ms'] }],
     }),
   );
   return resources[0]?.configEntries.find(({ configName }) => configName === 'retention.ms')?.configValue;
