@@ -5,8 +5,9 @@ import {
   eventually,
   expectStatus,
   PlatformUnderTest,
+  sharedBrowser,
+  sharedPlatform,
   START_WITHIN_MS,
-  startChromium,
   type Tenant,
 } from '@customer-platform/testing';
 import { type Staff, Visitor } from './visitor.fixture.js';
@@ -26,14 +27,6 @@ interface Eyes {
   width?: number;
 }
 
-/** Both languages, both themes, from a phone to a desk. */
-const EYES: readonly Eyes[] = [
-  { scheme: 'light', width: 1_440, locale: 'es-CL' },
-  { scheme: 'dark', width: 360, locale: 'es-CL' },
-  { scheme: 'light', width: 768, locale: 'en' },
-  { scheme: 'dark', width: 1_440, locale: 'en' },
-];
-
 /** A desk by day in one language, a phone by night in the other. */
 export const DESK_AND_PHONE: readonly Eyes[] = [
   { scheme: 'light', width: 1_440, locale: 'es-CL' },
@@ -43,28 +36,27 @@ export const DESK_AND_PHONE: readonly Eyes[] = [
 type Variables = Readonly<Record<string, Record<string, string>>>;
 
 /**
- * The Console of the tests of a file: it starts before the first and ends after the last. After each test its browsers are
- * closed, and none has complained.
- * @param variables of apps beyond the usual ones
+ * The Console of the tests of a file: the platform that all walks share, or one of the file's own. After each test its
+ * browsers are closed, and none has complained.
+ * @param variables of apps beyond the usual ones, for which the file gets a platform of its own
  */
-export function consoleBench(variables: () => Promise<Variables> = () => Promise.resolve({})): ConsoleBench {
+export function consoleBench(variables?: () => Promise<Variables>): ConsoleBench {
   const bench = new ConsoleBench();
-  beforeAll(async () => bench.start(await variables()), START_WITHIN_MS);
+  beforeAll(async () => bench.start(await variables?.()), START_WITHIN_MS);
   afterEach(() => bench.closeVisitors());
   afterAll(() => bench.end(), END_WITHIN_MS);
   return bench;
 }
 
 /**
- * Tests that pages have nothing to stumble over, each with all eyes.
+ * Tests that pages have nothing to stumble over, at a desk and on a phone, which share languages and themes between them.
  * @param prepare makes what they show, and says their paths
  */
 export function itHasNothingToStumbleOver(
   bench: ConsoleBench,
   prepare: () => readonly string[] | Promise<readonly string[]>,
-  eyes: readonly Eyes[] = EYES,
 ): void {
-  it.each(eyes)(
+  it.each(DESK_AND_PHONE)(
     'has nothing to stumble over at $width px, $scheme, $locale',
     async (each) => {
       const paths = await prepare();
@@ -86,17 +78,18 @@ export class ConsoleBench {
   owner: Staff;
   private chromium: Browser;
   private visitors: Visitor[] = [];
+  private own: PlatformUnderTest | undefined;
 
-  async start(variables: Variables): Promise<void> {
-    this.platform = await PlatformUnderTest.start(variables, { pages: true });
-    this.chromium = await startChromium();
+  async start(variables?: Variables): Promise<void> {
+    this.own = variables && (await PlatformUnderTest.start(variables, { pages: true }));
+    this.platform = this.own ?? (await sharedPlatform());
+    this.chromium = await sharedBrowser();
     this.tenant = await this.platform.tenant();
     this.owner = await this.staff(this.tenant);
   }
 
   async end(): Promise<void> {
-    await this.chromium.close();
-    await this.platform.stop();
+    await this.own?.stop();
   }
 
   async closeVisitors(): Promise<void> {

@@ -154,18 +154,14 @@ describe('texts of customers', () => {
 });
 
 describe('the pages of contacts', () => {
-  itHasNothingToStumbleOver(
-    bench,
-    async () => {
-      const { id, externalId } = await bench.contact({ first_name: 'Flora' });
-      await purchase(externalId);
-      const parts = ['', '/profile', '/consents', '/notes', '/activities', '/points'];
-      return ['', '?form=true', '/merge-suggestions', '/merge', ...parts.map((part) => `/${id}${part}`)].map(
-        (path) => `contacts${path}`,
-      );
-    },
-    DESK_AND_PHONE,
-  );
+  itHasNothingToStumbleOver(bench, async () => {
+    const { id, externalId } = await bench.contact({ first_name: 'Flora' });
+    await purchase(externalId);
+    const parts = ['', '/profile', '/consents', '/notes', '/activities', '/points'];
+    return ['', '?form=true', '/merge-suggestions', '/merge', ...parts.map((part) => `/${id}${part}`)].map(
+      (path) => `contacts${path}`,
+    );
+  });
 });
 
 /** What an administrator sets up once: a rule that earns, a template, the route that sends it, and a segment. */

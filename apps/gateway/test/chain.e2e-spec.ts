@@ -3,8 +3,8 @@ import { jest } from '@jest/globals';
 import {
   eventually,
   type Caller,
-  END_WITHIN_MS,
-  PlatformUnderTest,
+  type PlatformUnderTest,
+  sharedPlatform,
   START_WITHIN_MS,
   type Tenant,
 } from '@customer-platform/testing';
@@ -27,11 +27,10 @@ describe('one event, through all six services', () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = await PlatformUnderTest.start();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);
-  afterAll(() => platform.stop(), END_WITHIN_MS);
 
   it('earns points and sends a mail, all under one correlation id, and stands in the timeline', async () => {
     const externalId = `customer-${randomUUID()}`;

@@ -3,8 +3,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient, ProblemError } from '@customer-platform/client';
-import { eventually, type PlatformUnderTest, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
-import { sharedPlatform } from './shared-platform.fixture.js';
+import {
+  eventually,
+  type PlatformUnderTest,
+  START_WITHIN_MS,
+  type Tenant,
+  sharedPlatform,
+} from '@customer-platform/testing';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -14,7 +19,7 @@ describe('the client library on the platform', () => {
   let client: Client;
 
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     client = createClient({ baseUrl: platform.url, credentials: tenant.adminKey });
   }, START_WITHIN_MS);

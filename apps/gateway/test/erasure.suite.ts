@@ -5,12 +5,12 @@ import {
   type Module,
   type PlatformUnderTest,
   type Tenant,
+  sharedPlatform,
 } from '@customer-platform/testing';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { introduce, prepareChain } from './chain.fixture.js';
 import { ErasablePerson } from './erasable-person.fixture.js';
 import { searchPlatform, type Found } from './search-platform.fixture.js';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Request {
   id: string;
@@ -25,7 +25,7 @@ describe('an erasure, carried out by all modules', () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
     const hook = { name: 'Nobody', url: 'http://127.0.0.1:9/', events: ['core.*', 'crm.*', 'messaging.*'] };

@@ -7,10 +7,10 @@ import {
   START_WITHIN_MS,
   type PlatformUnderTest,
   type Tenant,
+  sharedPlatform,
 } from '@customer-platform/testing';
 import { done, idOf, newSupporter, newUser } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Act {
   action: string;
@@ -65,7 +65,7 @@ describe('somebody who acts as another', () => {
   let actorId: string;
 
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     actor = await newSupporter(platform, tenant);
     const user = platform.as(await newUser(platform, tenant, 'owner'));

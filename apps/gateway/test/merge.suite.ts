@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, START_WITHIN_MS, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import {
+  eventually,
+  START_WITHIN_MS,
+  type PlatformUnderTest,
+  type Tenant,
+  sharedPlatform,
+} from '@customer-platform/testing';
 import { EVENT, prepareChain, sendPurchase } from './chain.fixture.js';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T = { id: string }> {
   data: T[];
@@ -20,7 +25,7 @@ describe('a merge, followed by all modules', () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { eventually, type Answer, type Caller, type PlatformUnderTest } from '@customer-platform/testing';
+import {
+  eventually,
+  type Answer,
+  type Caller,
+  type PlatformUnderTest,
+  sharedPlatform,
+  START_WITHIN_MS,
+} from '@customer-platform/testing';
 import { Secret, TOTP } from 'otpauth';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed<T> {
   data: T[];
@@ -16,9 +22,9 @@ const PASSWORD = 'un paraguas verde bajo la lluvia';
 
 describe('the walk of a new user, from the bootstrap to a revoked key', () => {
   let platform: PlatformUnderTest;
-  beforeAll(() => {
-    platform = sharedPlatform();
-  });
+  beforeAll(async () => {
+    platform = await sharedPlatform();
+  }, START_WITHIN_MS);
 
   it('invites, reads the mail, accepts, enrols, makes a role, issues, uses, rotates and revokes a key', async () => {
     const email = `${randomUUID()}@example.com`;

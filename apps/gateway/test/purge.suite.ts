@@ -5,9 +5,9 @@ import {
   START_WITHIN_MS,
   type PlatformUnderTest,
   type Tenant,
+  sharedPlatform,
 } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 interface Listed {
   data: { id: string }[];
@@ -35,7 +35,7 @@ describe('a purge, across all modules', () => {
   const purge = (id: string): Promise<Answer<Refusal>> => tenant.admin.delete(`${contacts}/${id}/purge`);
 
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);

@@ -14,9 +14,9 @@ import {
   START_WITHIN_MS,
   startChromium,
   type Tenant,
+  sharedPlatform,
 } from '@customer-platform/testing';
 import { createTracker, type Failure } from '@customer-platform/track';
-import { sharedPlatform } from './shared-platform.fixture.js';
 
 const DIST = join(import.meta.dirname, '../../../libs/track/dist');
 type Context = Awaited<ReturnType<Browser['newContext']>>;
@@ -61,7 +61,7 @@ async function aShop(): Promise<Server> {
 
 describe('senders, on the platform', () => {
   beforeAll(async () => {
-    platform = sharedPlatform();
+    platform = await sharedPlatform();
     tenant = await platform.tenant();
   }, START_WITHIN_MS);
 

@@ -23,6 +23,7 @@ interface Services {
     log: string;
     cache: string;
     guardian: Guardian;
+    brief?: boolean;
     settings?: Record<string, string | number>;
     clusterId?: string;
     format?: string[];
@@ -101,6 +102,7 @@ export class OwnBroker {
       folder: this.folder,
       port: this.port,
       controllerPort: this.controllerPort,
+      brief: true,
       log: join(this.folder, 'broker.log'),
       cache: new URL('node_modules/.cache/customer-platform', ROOT).pathname,
       guardian: this.guardian,

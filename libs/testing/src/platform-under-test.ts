@@ -128,6 +128,12 @@ export class PlatformUnderTest {
     await this.startApp(app).ready();
   }
 
+  /** Starts again what has ended since, after an earlier test that left it so. */
+  async restartEnded(): Promise<void> {
+    const ended = Object.values(this.processes).filter(({ isRunning }) => !isRunning);
+    await Promise.all(ended.map(({ name }) => this.startApp(name).ready()));
+  }
+
   /** A client of the front door with this key, or without one. */
   as(key?: string): Caller {
     return new Caller(this.url, key, () => this.processes['identity']?.isRunning === true);
