@@ -1,6 +1,6 @@
 export { bigints, byteas, integers, jsons, texts, timestamps, uuids } from './arrays.js';
 export { askedAtStart } from './at-start.js';
-export { Clock } from './clock.js';
+export { afterLocks, Clock } from './clock.js';
 export { Database, type OrganizationScope } from './database.js';
 export { dataSourceOf } from './data-source.js';
 export { DatabaseModule } from './database.module.js';
