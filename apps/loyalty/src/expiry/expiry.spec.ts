@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Clock, Database } from '@customer-platform/database';
+import { metrics } from '@customer-platform/http';
 import {
   type KafkaProbe,
   type TestApp,
   type TestDatabase,
+  DatabaseFault,
   eventually,
   kafkaProbe,
 } from '@customer-platform/testing';
@@ -124,31 +126,61 @@ describe('a lot whose end has come', () => {
     expect(probe.events('loyalty.points.expired.v1', world.organizationId)).toEqual([]);
   });
 
-  it('holds nothing back where the ends of another organization’s lots fail', async () => {
-    const bad = aLoyaltyWorld(app, probe);
-    const own = await aLot(aContact(), 1);
-    const failing = await bad.post({
-      kind: 'adjust',
-      contact_id: aContact(),
-      points: 1,
-      reason: 'x',
-      expires_at: LATER,
+  it('is set aside where it fails, and holds back neither its own organization nor another', async () => {
+    const other = aLoyaltyWorld(app, probe);
+    const ending = { kind: 'adjust', points: 1, reason: 'x', expires_at: LATER };
+    const bodyOf = () => ({ ...ending, contact_id: aContact() });
+    const failing = await world.post(bodyOf());
+    const [own, others] = [await world.post(bodyOf()), await other.post(bodyOf())];
+    const fault = await DatabaseFault.in(database, {
+      table: 'transactions',
+      on: 'INSERT',
+      when: `NEW.expired_lot_id = '${failing.id}'`,
     });
-    // A sum that no line bears out and that no row can hold.
-    await database.query('UPDATE lot_balances SET remaining = 9007199254740993 WHERE lot_id = $1', [
-      failing.id,
-    ]);
     await endLot(database, failing, '2026-01-01T00:00:00.000Z');
     await endLot(database, own);
+    await endLot(database, others);
     await eventually(async () => {
       await anotherSweep().sweep();
-      expect(await world.transactions('kind=expire')).toHaveLength(1);
+      expect(await world.transactions('kind=expire')).toMatchObject([{ lines: [{ lot_id: own.id }] }]);
+      expect(await other.transactions('kind=expire')).toHaveLength(1);
     });
-    expect(await bad.transactions('kind=expire')).toEqual([]);
-    await database.query('UPDATE lot_balances SET remaining = 1 WHERE lot_id = $1', [failing.id]);
+    const told = metrics.getSingleMetricAsString('job_failures_total');
+    expect(await told).toMatch(/job_name="lot-expiry"\} [1-9]/);
+    await fault.mend();
     await eventually(async () => {
       await anotherSweep().sweep();
-      expect(await bad.transactions('kind=expire')).toHaveLength(1);
+      expect(await world.transactions('kind=expire')).toHaveLength(2);
     });
   });
+
+  it('ends beside a thousand that fail', async () => {
+    const contact_id = aContact();
+    const lot = await world.post({ kind: 'adjust', contact_id, points: 1, reason: 'x', expires_at: LATER });
+    const given = [world.organizationId, lot.id];
+    await database.query(
+      `INSERT INTO lot_balances (organization_id, subject_ref, lot_id, remaining, expires_at, created_at)
+       SELECT organization_id, subject_ref, gen_random_uuid(), 7, '2026-01-01', created_at
+         FROM lot_balances, generate_series(1, 1000) WHERE organization_id = $1 AND lot_id = $2`,
+      given,
+    );
+    const fault = await DatabaseFault.in(database, {
+      table: 'transactions',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${world.organizationId}' AND NEW.points = -7`,
+    });
+    await endLot(database, lot);
+    const sweep = anotherSweep();
+    await eventually(
+      async () => {
+        await sweep.sweep();
+        expect(await world.transactions('kind=expire')).toMatchObject([{ lines: [{ lot_id: lot.id }] }]);
+      },
+      { within: 60_000 },
+    );
+    await database.query('DELETE FROM lot_balances WHERE organization_id = $1 AND remaining = 7', [
+      world.organizationId,
+    ]);
+    await fault.mend();
+  }, 90_000);
 });

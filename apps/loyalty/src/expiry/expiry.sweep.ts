@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
 import { ItemBackoff, WorkerJob } from '@customer-platform/http';
-import { type DueLot, LotExpiry } from './lot-expiry.service.js';
+import { LotExpiry } from './lot-expiry.service.js';
 
 /** As metrics and log lines call it. */
 const JOB = 'lot-expiry';
@@ -9,11 +9,11 @@ const JOB = 'lot-expiry';
 const EVERY_MS = 10_000;
 const LOTS_AT_ONCE = 500;
 
-/** Of every organization, soonest first, but for those in whose turn something failed a while ago. */
+/** Of every organization, soonest first, but for those that failed a while ago. */
 const FIND_DUE = `
-  SELECT organization_id, array_agg(DISTINCT subject_ref) AS refs
-    FROM (SELECT organization_id, subject_ref FROM lot_balances
-           WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
+  SELECT organization_id, array_agg(DISTINCT subject_ref) AS refs, array_agg(lot_id) AS lots
+    FROM (SELECT organization_id, subject_ref, lot_id FROM lot_balances
+           WHERE remaining > 0 AND expires_at <= $1 AND lot_id <> ALL($2::uuid[])
            ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}) AS due
    GROUP BY organization_id`;
 
@@ -23,23 +23,20 @@ const LOCK_FREE = `
    WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref
      FOR UPDATE SKIP LOCKED`;
 
-/** Read after the locks: what was due may be spent, and may be another contact's by a merge. */
-const DUE = `
-  SELECT l.lot_id AS "lotId", l.subject_ref AS "subjectRef", s.contact_id AS "contactId",
-         l.remaining::float8 AS remaining, l.expires_at AS "expiresAt"
-    FROM lot_balances l LEFT JOIN subjects s USING (organization_id, subject_ref)
-   WHERE l.organization_id = $1 AND l.subject_ref = ANY($2::uuid[]) AND l.remaining > 0 AND l.expires_at <= $3
-   ORDER BY l.expires_at, l.lot_id LIMIT ${LOTS_AT_ONCE}`;
-
-interface DueRefs {
+interface DueLots {
   organization_id: string;
   refs: string[];
+  lots: string[];
 }
 
 /** Ends lots by itself, on as many instances as run. */
 @Injectable()
 export class ExpirySweep extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  /** Organizations whose lots end one by one: if it is one of them that runs into a time limit, it is found. */
+  private readonly apart = new Set<string>();
+  /** Lots that failed in this sweep: however many they are, and however long it takes, they come once before the others. */
+  private readonly failed = new Set<string>();
   private running: Promise<number> | undefined;
 
   constructor(
@@ -65,46 +62,69 @@ export class ExpirySweep extends WorkerJob {
 
   private async sweepAll(): Promise<number> {
     let ended = 0;
-    for (let step = 1; step > 0 && !this.job.stopping; ended += step) {
+    this.failed.clear();
+    for (let went = true; went && !this.job.stopping;) {
+      const before = ended + this.failed.size;
       const now = this.clock.now();
       const due = await this.database.acrossOrganizations((tx) =>
-        tx.query<DueRefs>(FIND_DUE, [now, this.backoff.waiting()]),
+        tx.query<DueLots>(FIND_DUE, [now, [...this.backoff.waiting(), ...this.failed]]),
       );
-      step = 0;
       for (const each of due) {
-        if (this.job.stopping) break;
-        step += await this.sweepOrganization(each, now);
-        this.job.progressed();
+        ended += await this.endApart(each);
+        this.apart.delete(each.organization_id);
       }
+      // What others are at is left to them, or to the next sweep.
+      went = ended + this.failed.size > before;
     }
     return ended;
   }
 
-  /** @throws what says that the database is away: the others would meet the same */
-  private async sweepOrganization(due: DueRefs, now: Date): Promise<number> {
-    const organizationId = due.organization_id;
+  /** Ends lots of one organization at once; where one fails, each half by itself, so that the others end. */
+  private async endApart(due: DueLots): Promise<number> {
+    const { lots, organization_id: organizationId } = due;
+    if (this.job.stopping) return 0;
+    const ended = lots.length > 1 && this.apart.has(organizationId) ? undefined : await this.tryEnd(due);
+    if (ended !== undefined || lots.length === 1) return ended ?? 0;
+    const half = Math.ceil(lots.length / 2);
+    const first = await this.endApart({ ...due, lots: lots.slice(0, half) });
+    return first + (await this.endApart({ ...due, lots: lots.slice(half) }));
+  }
+
+  /**
+   * Answers how many lots ended, or undefined where one of them fails; one that fails alone is left for a while.
+   * @throws what says that the database is away: the others would meet the same
+   */
+  private async tryEnd({
+    organization_id: organizationId,
+    refs,
+    lots,
+  }: DueLots): Promise<number | undefined> {
     try {
-      const ended = await this.database.inOrganization({ organizationId }, (tx) =>
-        this.end(tx, due.refs, now),
-      );
-      this.backoff.passed(organizationId);
+      const ended = await this.database.inOrganization({ organizationId }, (tx) => this.end(tx, refs, lots));
+      for (const lot of lots) this.backoff.passed(lot);
       return ended;
     } catch (error) {
-      this.backoff.failed(organizationId, error);
-      if (isTransient(error)) throw error;
-      return 0;
+      const [only, ...others] = lots;
+      if (only !== undefined && others.length === 0) {
+        this.backoff.failed(only, error);
+        this.failed.add(only);
+      }
+      if (!isTransient(error)) return undefined;
+      this.apart.add(organizationId);
+      throw error;
+    } finally {
+      this.job.progressed();
     }
   }
 
-  private async end(tx: Transaction, refs: readonly string[], now: Date): Promise<number> {
-    const free = await tx.query<{ subject_ref: string }>(LOCK_FREE, [tx.organizationId, refs]);
+  /** What is due is read after the locks: it may be spent, and another contact's by a merge. */
+  private async end(tx: Transaction, refs: readonly string[], lots: readonly string[]): Promise<number> {
+    const [free, now] = await afterLocks(
+      this.clock,
+      tx.query<{ subject_ref: string }>(LOCK_FREE, [tx.organizationId, refs]),
+    );
     if (free.length === 0) return 0;
-    const lots = await tx.query<DueLot>(DUE, [
-      tx.organizationId,
-      free.map(({ subject_ref: ref }) => ref),
-      now,
-    ]);
-    if (lots.length > 0) await this.expiry.expire(tx, lots, now);
-    return lots.length;
+    const subjectRefs = free.map(({ subject_ref: ref }) => ref);
+    return this.expiry.expireDue(tx, { subjectRefs, lotIds: lots }, now);
   }
 }

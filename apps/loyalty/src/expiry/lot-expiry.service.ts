@@ -5,7 +5,7 @@ import { type Entry, postEntries } from '../ledger/entries.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 
 /** A lot whose end has come while something was left of it. */
-export interface DueLot {
+interface DueLot {
   readonly lotId: string;
   readonly subjectRef: string;
   /** Null: of an erased contact; its lots end like all others. */
@@ -14,6 +14,14 @@ export interface DueLot {
   readonly expiresAt: Date;
 }
 
+const DUE = `
+  SELECT l.lot_id AS "lotId", l.subject_ref AS "subjectRef", s.contact_id AS "contactId",
+         l.remaining::float8 AS remaining, l.expires_at AS "expiresAt"
+    FROM lot_balances l LEFT JOIN subjects s USING (organization_id, subject_ref)
+   WHERE l.organization_id = $1 AND l.subject_ref = ANY($2::uuid[]) AND l.lot_id = ANY($3::uuid[])
+     AND l.remaining > 0 AND l.expires_at <= $4
+   ORDER BY l.expires_at, l.lot_id`;
+
 const ACTOR = { type: 'system', id: 'loyalty' } as const;
 
 /** Takes what is left of lots at their end, once per lot (loyalty.md §3). */
@@ -21,8 +29,22 @@ const ACTOR = { type: 'system', id: 'loyalty' } as const;
 export class LotExpiry {
   constructor(private readonly outbox: Outbox) {}
 
+  /**
+   * Ends those of these lots whose end has come and of which something is left; the subjects' locks must be held. Answers
+   * how many.
+   */
+  async expireDue(
+    tx: Transaction,
+    { subjectRefs, lotIds }: { subjectRefs: readonly string[]; lotIds: readonly string[] },
+    now: Date,
+  ): Promise<number> {
+    const due = await tx.query<DueLot>(DUE, [tx.organizationId, subjectRefs, lotIds, now]);
+    if (due.length > 0) await this.expire(tx, due, now);
+    return due.length;
+  }
+
   /** Posts and tells of expiries, dated at the lots' ends; the subjects' locks must be held. */
-  async expire(tx: Transaction, lots: readonly DueLot[], now: Date): Promise<void> {
+  private async expire(tx: Transaction, lots: readonly DueLot[], now: Date): Promise<void> {
     const expired = lots.map((lot) => ({ lot, id: newId(), correlationId: newId() }));
     await postEntries(
       tx,

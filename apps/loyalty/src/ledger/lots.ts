@@ -25,25 +25,60 @@ interface LotRow {
 
 const COLUMNS = 'subject_ref, lot_id, remaining, expires_at';
 
-/** In the order in which debits take from them (loyalty.md §3). */
+/** In the order in which debits take from them (loyalty.md §3), each ref's by the index. */
 const SPENDABLE = `
-  SELECT ${COLUMNS} FROM lot_balances
-   WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) AND remaining > 0
-     AND (expires_at IS NULL OR expires_at > $3)
-   ORDER BY expires_at NULLS LAST, created_at, lot_id`;
+  SELECT lot.* FROM unnest($2::uuid[]) AS given (subject_ref)
+   CROSS JOIN LATERAL (
+     SELECT ${COLUMNS}, created_at FROM lot_balances
+      WHERE organization_id = $1 AND subject_ref = given.subject_ref AND remaining > 0
+        AND (expires_at IS NULL OR expires_at > $3)
+      ORDER BY expires_at, created_at, lot_id LIMIT $4) AS lot
+   ORDER BY lot.expires_at NULLS LAST, lot.created_at, lot.lot_id LIMIT $4`;
+
+/** So many lots are read at first; a debit that needs more reads eight times as many. */
+const FIRST_LOTS = 64;
+const MORE_LOTS = 8;
 
 const DEBTS = `
   SELECT ${COLUMNS} FROM lot_balances
    WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) AND remaining < 0
    ORDER BY created_at, lot_id`;
 
+const EXPIRATIONS = `
+  SELECT given.lot_id, expiry.points FROM unnest($2::uuid[]) AS given (lot_id)
+   CROSS JOIN LATERAL (
+     SELECT points FROM transactions
+      WHERE organization_id = $1 AND expired_lot_id = given.lot_id OFFSET 0) AS expiry`;
+
 const BY_ID = `
   SELECT ${COLUMNS} FROM lot_balances
    WHERE organization_id = $1 AND (subject_ref, lot_id) IN (SELECT * FROM unnest($2::uuid[], $3::uuid[]))`;
 
-/** Lots that a debit may take from, the first to be taken first; the subjects' locks must be held. */
-export async function spendableLots(tx: Transaction, refs: readonly string[], now: Date): Promise<Lot[]> {
-  return (await tx.query<LotRow>(SPENDABLE, [tx.organizationId, refs, now])).map(toLot);
+/**
+ * The lots that a debit of so many points takes from, the first to be taken first, and perhaps some more; the subjects'
+ * locks must be held.
+ */
+export async function spendableLots(
+  tx: Transaction,
+  refs: readonly string[],
+  now: Date,
+  points: number,
+): Promise<Lot[]> {
+  for (let most = FIRST_LOTS; ; most *= MORE_LOTS) {
+    const rows = await tx.query<LotRow>(SPENDABLE, [tx.organizationId, uuids(refs), now, most]);
+    const lots = rows.map(toLot);
+    const held = lots.reduce((sum, { remaining }) => sum + remaining, 0);
+    if (held >= points || lots.length < most) return lots;
+  }
+}
+
+/** What expired of lots at their end, by lot; of those that have not expired there is nothing in the answer. */
+export async function expirations(tx: Transaction, lotIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tx.query<{ lot_id: string; points: string }>(EXPIRATIONS, [
+    tx.organizationId,
+    uuids(lotIds),
+  ]);
+  return new Map(rows.map(({ lot_id: id, points }) => [id, -Number(points)]));
 }
 
 /** Lots that credits fill first, oldest first; the subjects' locks must be held. */
@@ -90,8 +125,14 @@ export function takeFrom(lots: readonly Lot[], points: number): { lines: Line[];
 export class Debts {
   private readonly owed: { lotId: string; subjectRef: string; points: number }[];
 
-  constructor(lots: readonly Lot[]) {
-    this.owed = lots.map(({ lotId, subjectRef, remaining }) => ({ lotId, subjectRef, points: -remaining }));
+  /** @param paid what the same posting puts into them besides */
+  constructor(lots: readonly Lot[], paid: readonly Line[] = []) {
+    const paidInto = new Map(paid.map(({ lotId, points }) => [lotId, points]));
+    this.owed = lots.map(({ lotId, subjectRef, remaining }) => ({
+      lotId,
+      subjectRef,
+      points: -remaining - (paidInto.get(lotId) ?? 0),
+    }));
   }
 
   /** Fills debts, oldest first; what is left of the points opens a lot. */

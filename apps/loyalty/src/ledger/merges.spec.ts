@@ -22,6 +22,7 @@ let world: LoyaltyWorld;
 beforeAll(async () => {
   ({ app, database, close } = await startLoyalty());
   probe = kafkaProbe(app);
+  probe.collect('loyalty');
 });
 afterAll(() => close());
 beforeEach(() => {
@@ -110,5 +111,30 @@ describe('merged contacts', () => {
     await world.record(later);
     expect(await pointsOf(a.contact_id)).toBe(20 + 2 * MARKERS);
     expect(await pointsOf(b.contact_id)).toBe(10 + MARKERS);
+  });
+
+  it('parted by an undo, are both told what a reversal of what they spent together gives back', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const [a, b] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(a, b);
+    await merge(b.contact_id, a.contact_id, 2);
+    await eventually(async () => expect(await pointsOf(b.contact_id)).toBe(2 * (10 + MARKERS)));
+    const debit = await world.post({ kind: 'spend', contact_id: b.contact_id, points: 2 * (10 + MARKERS) });
+    await undo(b.contact_id, a.contact_id, 3);
+    await eventually(async () => {
+      await world.record(aRecordedEvent({ event: 'other', contact_id: a.contact_id }));
+      expect(await pointsOf(b.contact_id)).toBe(0);
+    });
+    const [before] = [await pointsOf(a.contact_id)];
+    const reversal = await world.post({ kind: 'reverse', reverses_id: debit.id, reason: 'x' });
+    const told = await probe.expectEvents('loyalty.points.reversed.v1', world.organizationId, 2);
+    const each = 10 + MARKERS;
+    expect(new Map(told.map(({ data }) => [data.contact_id, [data.points, data.available]]))).toEqual(
+      new Map([
+        [a.contact_id, [each, before + each]],
+        [b.contact_id, [each, each]],
+      ]),
+    );
+    expect(told.map(({ data }) => data.transaction_id)).toEqual([reversal.id, reversal.id]);
   });
 });

@@ -31,6 +31,9 @@ const LOCK = `
 const LOCK_REFS = `
   SELECT FROM balances WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref FOR UPDATE`;
 
+const CONTACTS = `
+  SELECT subject_ref, contact_id FROM subjects WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])`;
+
 interface Row {
   contact_id: string;
   origin_contact_id: string;
@@ -67,4 +70,13 @@ export async function lockSubjects(
 /** As `lockSubjects`, for refs that are there, erased ones included. */
 export async function lockRefs(tx: Transaction, refs: readonly string[]): Promise<void> {
   await tx.query(LOCK_REFS, [tx.organizationId, [...new Set(refs)]]);
+}
+
+/** Whose refs are, by ref; those of erased contacts are nobody's. */
+export async function contactsOf(tx: Transaction, refs: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.query<{ subject_ref: string; contact_id: string }>(CONTACTS, [
+    tx.organizationId,
+    uuids([...new Set(refs)]),
+  ]);
+  return new Map(rows.map((row) => [row.subject_ref, row.contact_id]));
 }

@@ -14,12 +14,13 @@ import { Answer, type RequestContext, type StoredAnswer } from '@customer-platfo
 import { Problem } from '@customer-platform/problem-json';
 import { postEntries } from '../ledger/entries.js';
 import { LedgerService } from '../ledger/ledger.service.js';
-import { pointsEvents } from '../ledger/points-events.js';
+import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
+import { contactsOf } from '../ledger/subjects.js';
 import type { TransactionDto } from '../ledger/transaction.dto.js';
 import { type Effect, moveEffect } from './movement.js';
 import { createdAnswer } from './posted-answers.js';
 import type { CreateTransactionDto } from './posting.dto.js';
-import { type Posting, readPosting, refuseEnded } from './read-posting.js';
+import { type Posting, readPosting } from './read-posting.js';
 import { Reversals } from './reversal.js';
 
 interface Written {
@@ -27,7 +28,6 @@ interface Written {
   effect: Effect;
   id: string;
   call: CallDigests;
-  now: Date;
 }
 
 const ROUTE = 'POST /v1/loyalty/transactions';
@@ -69,11 +69,9 @@ export class PostingsService {
     context: RequestContext,
     { posting, call, asked }: Pick<Written, 'posting' | 'call'> & { asked: AskedContacts },
   ): Promise<StoredAnswer> {
-    const now = this.clock.now();
-    refuseEnded(posting, now);
     const id = newId();
-    const effect = await this.effectOf(tx, { ...posting, id }, asked, now);
-    await this.write(tx, context, { posting, effect, id, call, now });
+    const effect = await this.effectOf(tx, { ...posting, id }, asked);
+    await this.write(tx, context, { posting, effect, id, call });
     return createdAnswer(await this.ledger.read(tx, id));
   }
 
@@ -81,20 +79,19 @@ export class PostingsService {
     tx: Transaction,
     posting: Posting & { id: string },
     asked: AskedContacts,
-    now: Date,
   ): Promise<Effect> {
-    if (posting.kind === 'reverse') return this.reversals.effect(tx, posting, now);
+    if (posting.kind === 'reverse') return this.reversals.effect(tx, posting);
     const contact = { id: posting.contactId, pointer: '/contact_id' };
-    return moveEffect(tx, posting, await this.contacts.activeIn(tx, contact, asked), now);
+    return moveEffect(tx, posting, await this.contacts.activeIn(tx, contact, asked), this.clock);
   }
 
   private async write(
     tx: Transaction,
     context: RequestContext,
-    { posting, effect, id, call, now }: Written,
+    { posting, effect, id, call }: Written,
   ): Promise<void> {
     const { kind, reference, reason } = posting;
-    const { contactId, ...columns } = effect;
+    const { contactId, at: now, ...columns } = effect;
     const { correlationId } = context;
     const link = { eventId: null, correlationId, occurredAt: now, reference, reason };
     const actor = { type: context.actor.type, id: context.actor.id };
@@ -104,9 +101,30 @@ export class PostingsService {
       action: 'loyalty.transactions.create',
       resource: { type: 'transactions', id },
     });
-    const moved = { kind, transactionId: id, contactId, points: effect.points, correlationId };
-    await this.outbox.append(tx, await pointsEvents(tx, [{ ...moved, ruleId: null, eventId: null }], now));
+    const moved = (await sharesOf(tx, effect)).map(([whose, points]): MovedPoints => {
+      const said = { kind, transactionId: id, contactId: whose, points, correlationId };
+      return { ...said, ruleId: null, eventId: null };
+    });
+    await this.outbox.append(tx, await pointsEvents(tx, moved, now));
   }
+}
+
+/**
+ * By how much the balance of each contact moves, the posting's own first. A reversal may give points back to lots of a
+ * contact that an undone merge has parted from it since.
+ */
+async function sharesOf(tx: Transaction, { contactId, points, reversesId, lines }: Effect) {
+  if (reversesId === undefined) return [[contactId, points]] as const;
+  const owners = await contactsOf(
+    tx,
+    lines.map(({ subjectRef }) => subjectRef),
+  );
+  const shares = new Map([[contactId, 0]]);
+  for (const line of lines) {
+    const owner = owners.get(line.subjectRef);
+    if (owner !== undefined) shares.set(owner, (shares.get(owner) ?? 0) + line.points);
+  }
+  return [...shares];
 }
 
 /** The database refuses a balance that JSON could not tell exactly. */

@@ -81,8 +81,8 @@ function expiryErrors({ kind, points, expires_at: end }: CreateTransactionDto): 
  * whatever its `expires_at` has become since.
  * @throws Problem `validation_failed`
  */
-export function refuseEnded(posting: Posting, now: Date): void {
-  if (posting.kind === 'reverse' || posting.expiresAt === null || posting.expiresAt > now) return;
+export function refuseEnded({ expiresAt }: Movement, now: Date): void {
+  if (expiresAt === null || expiresAt > now) return;
   throw Problem.validation([error('expires_at', 'out_of_range', '`expires_at` must be in the future.')]);
 }
 

@@ -1,11 +1,21 @@
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { LotExpiry } from '../expiry/lot-expiry.service.js';
 import type { EntryKind } from '../ledger/entries.js';
-import { creditLines, Debts, debtLots, type Line, lotsOf, spendableLots, takeFrom } from '../ledger/lots.js';
+import {
+  creditLines,
+  Debts,
+  debtLots,
+  expirations,
+  type Line,
+  lotsOf,
+  spendableLots,
+  takeFrom,
+} from '../ledger/lots.js';
 import { lockRefs } from '../ledger/subjects.js';
 import type { Effect } from './movement.js';
+import { expiredOfCredit, type ReturnedLot, returnedLots } from './returned-lots.js';
 
 /** What comes back after its lot has ended is good for so long. */
 const RETURNED_FOR_MS = 30 * 86_400_000;
@@ -35,12 +45,17 @@ interface Original {
   lines: Line[];
   /** All refs of its contact. */
   refs: string[];
+  /** Of a credit: the lots in which points of it came back after its end. */
+  returned: ReturnedLot[];
 }
 
 /** Works out reversals (loyalty.md §3). */
 @Injectable()
 export class Reversals {
-  constructor(private readonly expiry: LotExpiry) {}
+  constructor(
+    private readonly expiry: LotExpiry,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * The effect of reversing a transaction, once; the ledgers that it concerns are locked from here on. Also for a
@@ -48,44 +63,45 @@ export class Reversals {
    * @param reversal `id` is its own
    * @throws Problem `reference_not_found`, `not_reversible`, `already_reversed` with `reversed_by`
    */
-  async effect(tx: Transaction, reversal: { id: string; reversesId: string }, now: Date): Promise<Effect> {
-    const original = await lockOriginal(tx, reversal.reversesId);
+  async effect(tx: Transaction, reversal: { id: string; reversesId: string }): Promise<Effect> {
+    const [original, now] = await afterLocks(this.clock, lockOriginal(tx, reversal.reversesId));
     await refuseSecond(tx, original);
     const { contactId, subjectRef } = original;
-    const effect = { contactId, subjectRef, reversesId: original.id };
+    const effect = { contactId, subjectRef, reversesId: original.id, at: now };
     if (original.points < 0) return { ...effect, ...(await giveBack(tx, original, reversal.id, now)) };
     const expired = await this.expiredOf(tx, original, now);
     return { ...effect, ...(await takeBack(tx, original, original.points - expired, now)), expiresAt: null };
   }
 
-  /** A lot whose end has come ends now, as the sweep would have had it: when that comes by must make no difference. */
+  /** Lots whose end has come end now, as the sweep would have had it: when that comes by must make no difference. */
   private async expiredOf(tx: Transaction, original: Original, now: Date): Promise<number> {
-    const { id: lotId, subjectRef, contactId } = original;
-    const [lot] = await lotsOf(tx, [{ lotId, subjectRef }]);
-    if (lot?.expiresAt && lot.expiresAt <= now && lot.remaining > 0) {
-      const { remaining, expiresAt } = lot;
-      await this.expiry.expire(tx, [{ lotId, subjectRef, contactId, remaining, expiresAt }], now);
-      return remaining;
-    }
-    const [row] = await tx.query<{ points: string }>(
-      'SELECT points FROM transactions WHERE organization_id = $1 AND expired_lot_id = $2',
-      [tx.organizationId, lotId],
-    );
-    return -Number(row?.points ?? 0);
+    const { id: lotId, subjectRef, returned } = original;
+    const lots = [{ lotId, subjectRef }, ...returned];
+    const lotIds = lots.map((lot) => lot.lotId);
+    await this.expiry.expireDue(tx, { subjectRefs: lots.map((lot) => lot.subjectRef), lotIds }, now);
+    return expiredOfCredit(tx, lotId, returned);
   }
 }
 
 async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
   for (let kept: string | undefined; ;) {
     const original = await readOriginal(tx, id);
-    if (kept === original.contactId) {
-      await lockRefs(tx, [...original.refs, ...original.lines.map(({ subjectRef }) => subjectRef)]);
-      return original;
-    }
+    if (kept === original.contactId) return withReturned(tx, original);
     // Whose it is may have changed before the contact was kept: then it is read, and the other kept, once more.
     kept = original.contactId;
     await tx.query(KEEP_CONTACT, [tx.organizationId, kept]);
   }
+}
+
+/** Locks the ledgers, and with those of a credit the ones to which points of it came back. */
+async function withReturned(tx: Transaction, original: Original): Promise<Original> {
+  const own = [...original.refs, ...original.lines.map(({ subjectRef }) => subjectRef)];
+  const refsOf = (lots: readonly ReturnedLot[]): string[] => lots.map(({ subjectRef }) => subjectRef);
+  await lockRefs(tx, [...own, ...refsOf(await returnedLots(tx, original))]);
+  // Under the locks none is added; one that was added before them may be of another ref.
+  const returned = await returnedLots(tx, original);
+  if (returned.length > 0) await lockRefs(tx, refsOf(returned));
+  return { ...original, returned };
 }
 
 async function readOriginal(tx: Transaction, id: string): Promise<Original> {
@@ -114,6 +130,7 @@ async function readOriginal(tx: Transaction, id: string): Promise<Original> {
     expiresAt: row.expires_at,
     lines: await tx.query<Line>(LINES, [tx.organizationId, id]),
     refs: refs.map(({ subject_ref: ref }) => ref),
+    returned: [],
   };
 }
 
@@ -134,13 +151,14 @@ async function takeBack(
 ): Promise<Pick<Effect, 'points' | 'lines'>> {
   if (points <= 0) throw new Problem('not_reversible');
   const isOwn = ({ lotId }: { lotId: string }): boolean => lotId === original.id;
-  const lots = await spendableLots(tx, original.refs, now);
-  const ordered = [...lots.filter(isOwn), ...lots.filter((lot) => !isOwn(lot))];
-  const { lines, lacking } = takeFrom(ordered, points);
+  const own = await lotsOf(tx, [{ lotId: original.id, subjectRef: original.subjectRef }]);
+  const left = own.filter(({ expiresAt }) => expiresAt === null || expiresAt > now);
+  const lots = await spendableLots(tx, original.refs, now, points);
+  const { lines, lacking } = takeFrom([...left, ...lots.filter((lot) => !isOwn(lot))], points);
   if (lacking === 0) return { points: -points, lines };
   const owed = (lines.find(isOwn)?.points ?? 0) - lacking;
-  const own = { lotId: original.id, subjectRef: original.subjectRef, points: owed };
-  return { points: -points, lines: [own, ...lines.filter((line) => !isOwn(line))] };
+  const owing = { lotId: original.id, subjectRef: original.subjectRef, points: owed };
+  return { points: -points, lines: [owing, ...lines.filter((line) => !isOwn(line))] };
 }
 
 /** A debit's points to the lots that they came from; those of lots that have ended open one of 30 days. */
@@ -151,8 +169,15 @@ async function giveBack(
   now: Date,
 ): Promise<Pick<Effect, 'points' | 'lines' | 'expiresAt'>> {
   const lots = await lotsOf(tx, original.lines);
+  // What has expired has ended, whatever another instance's clock says.
+  const expired = await expirations(
+    tx,
+    lots.map(({ lotId }) => lotId),
+  );
   const ended = new Set(
-    lots.filter(({ expiresAt }) => expiresAt !== null && expiresAt <= now).map(({ lotId }) => lotId),
+    lots
+      .filter(({ lotId, expiresAt }) => expired.has(lotId) || (expiresAt !== null && expiresAt <= now))
+      .map(({ lotId }) => lotId),
   );
   const lines = original.lines
     .filter(({ lotId }) => !ended.has(lotId))
@@ -162,7 +187,8 @@ async function giveBack(
     .reduce((sum, { points }) => sum - points, 0);
   const points = -original.points;
   if (late === 0) return { points, lines, expiresAt: null };
-  const debts = new Debts(await debtLots(tx, original.refs));
+  // Less what this reversal itself puts back into them.
+  const debts = new Debts(await debtLots(tx, original.refs), lines);
   const fresh = creditLines(id, original.subjectRef, late, debts);
   const opens = fresh.some(({ lotId }) => lotId === id);
   return {
