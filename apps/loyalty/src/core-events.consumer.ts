@@ -50,7 +50,7 @@ export class CoreEventsConsumer {
       family: (tx, contactId) => this.contacts.withMerged(tx, contactId),
       erase: async (tx, contactId) => {
         await this.contacts.erase(tx, [contactId]);
-        return { transactions: await eraseSubjects(tx, contactId, this.clock.now()) };
+        return { transactions: await eraseSubjects(tx, contactId, this.clock) };
       },
     });
   }

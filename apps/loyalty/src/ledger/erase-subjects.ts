@@ -1,14 +1,24 @@
-import type { Transaction } from '@customer-platform/database';
+import { afterLocks, type Clock, type Transaction } from '@customer-platform/database';
 import { lockSubjects } from './subjects.js';
 
 const REFS = `SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2`;
 
-/** A tombstone says how much there is without a name, so that totals before and after can be compared. */
+/**
+ * A tombstone says how much there is without a name, so that totals before and after can be compared. Its rows are those
+ * posted under the ref, of which each has a link, its points those of the ref's lots: a debit may have taken from the lots
+ * of other refs alone, and have its row here and no line.
+ */
 const BURY = `
   INSERT INTO tombstones (organization_id, subject_ref, erased_at, transactions, points)
-  SELECT $1, subject_ref, $3, count(DISTINCT transaction_id), sum(points) FROM lines
-   WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])
-   GROUP BY subject_ref
+  SELECT $1, given.subject_ref, $3, posted.count, lined.points
+    FROM unnest($2::uuid[]) AS given (subject_ref)
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS count FROM links
+      WHERE organization_id = $1 AND subject_ref = given.subject_ref) AS posted
+   CROSS JOIN LATERAL (
+     SELECT count(*) AS count, coalesce(sum(points), 0) AS points FROM lines
+      WHERE organization_id = $1 AND subject_ref = given.subject_ref) AS lined
+   WHERE posted.count > 0 OR lined.count > 0
   RETURNING transactions`;
 
 /** A ref that never had points leaves nothing at all. */
@@ -21,9 +31,9 @@ const DROP_EMPTY = `
  * Cuts every tie between a contact and its rows of the ledger, those of contacts merged into it included; the rows
  * stay, and their lots still expire. Answers how many rows have lost their name.
  */
-export async function eraseSubjects(tx: Transaction, contactId: string, now: Date): Promise<number> {
+export async function eraseSubjects(tx: Transaction, contactId: string, clock: Clock): Promise<number> {
   // Also a contact without points gets a ref here, for a moment: whoever opens one for it waits, and finds it erased.
-  await lockSubjects(tx, [contactId]);
+  const [, now] = await afterLocks(clock, lockSubjects(tx, [contactId]));
   const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, contactId]);
   const refs = rows.map(({ subject_ref: ref }) => ref);
   const buried = await tx.query<{ transactions: string }>(BURY, [tx.organizationId, refs, now]);

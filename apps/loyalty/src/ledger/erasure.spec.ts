@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Database, type Transaction } from '@customer-platform/database';
+import { Clock, Database, type Transaction } from '@customer-platform/database';
 import type { ErasureRequested } from '@customer-platform/erasure';
 import {
   type KafkaProbe,
@@ -124,6 +124,48 @@ describe('the erasure of a contact', () => {
     for (const { contact_id: id } of [survivor, merged]) expect(everything).not.toContain(id);
   });
 
+  it('buries a row that took from the lots of a merged contact alone, and counts it once', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const merged = aRecordedEvent();
+    await world.record(merged);
+    const survivor = randomUUID();
+    const { organizationId } = world;
+    await probe.publish({
+      type: 'core.contact.created.v1',
+      organizationId,
+      data: aContactChange(survivor, 1),
+    });
+    await probe.publish({
+      type: 'core.contact.merged.v1',
+      organizationId,
+      data: {
+        merge_id: randomUUID(),
+        survivor_id: survivor,
+        merged_id: merged.contact_id,
+        survivor_version: 2,
+        merged_version: 2,
+      },
+    });
+    await eventually(async () => expect((await world.balance(survivor)).points).toBe(10 + MARKERS));
+    const alone = await world.post({ kind: 'spend', contact_id: survivor, points: 10 });
+    expect(alone.lines).not.toHaveLength(0);
+    // Takes from a lot of each of the two.
+    await world.post({ kind: 'adjust', contact_id: survivor, points: 5, reason: 'x' });
+    const both = await world.post({ kind: 'spend', contact_id: survivor, points: 5 });
+    expect(both.lines).toHaveLength(2);
+    const { completed } = await erase(survivor);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 5 });
+    const rows = await world.transactions('limit=200');
+    expect(rows).toHaveLength(5);
+    for (const row of rows)
+      expect(row).toMatchObject({ contact_id: null, tombstoned_at: expect.any(String) });
+    const [sums] = await database.query(
+      'SELECT sum(transactions)::int AS transactions, sum(points)::int AS points FROM tombstones WHERE organization_id = $1',
+      [organizationId],
+    );
+    expect(sums).toEqual({ transactions: 5, points: MARKERS });
+  });
+
   it('nothing is earned after it, whatever is told of the contact, and what it earned stays once', async () => {
     await world.rule({ formula: { type: 'fixed', points: 10 } });
     const event = aRecordedEvent();
@@ -173,7 +215,7 @@ describe('points written while their contact is erased', () => {
   const eraseDirectly = (contactId: string) =>
     inOrganization(async (tx) => {
       await app.app.get(LoyaltyContactRefs).erase(tx, [contactId]);
-      return eraseSubjects(tx, contactId, new Date());
+      return eraseSubjects(tx, contactId, app.app.get(Clock));
     });
 
   it.each(['first', 'second'])('are refused or go with it when the writer comes %s', async (place) => {
