@@ -6,7 +6,7 @@ import {
   ContactRowsRegistry,
   type ContactEvent,
 } from '@customer-platform/contact-refs';
-import { Clock, Database, postgresFailure } from '@customer-platform/database';
+import { Clock, Database, isTransient, postgresFailure, type Transaction } from '@customer-platform/database';
 import { type EventFailure, OnEvent, Outbox } from '@customer-platform/event-bus';
 import { type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import type { DomainEvent } from '@customer-platform/events';
@@ -87,31 +87,57 @@ export class CoreEventsConsumer {
     );
   }
 
-  private earnAll(events: readonly ToEvaluate[]): Promise<void> {
-    return this.database.acrossOrganizations((tx) => this.earning.earn(tx, events));
+  private async earnAll(events: readonly ToEvaluate[]): Promise<void> {
+    try {
+      await this.database.acrossOrganizations((tx) => this.earning.earn(tx, events));
+    } catch (error) {
+      const [only, ...others] = events;
+      // Whoever delivers a run that fails delivers its events one by one.
+      if (only === undefined || others.length > 0 || isTransient(error)) throw error;
+      await this.earnApart(only);
+    }
+  }
+
+  /** A rule that fails takes no other rule's points with it, and is told by itself. */
+  private earnApart(each: ToEvaluate): Promise<void> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const failures = await this.earning.earnApart(tx, each);
+      for (const failure of failures) await this.tellFailure(tx, each, { ...failure, attempts: 1 });
+    });
   }
 
   /** After its tries an event becomes a dead letter of core; later events of the contact go on. */
-  async giveUp(event: Evaluable, { error, attempts }: EventFailure): Promise<void> {
+  async giveUp(event: Evaluable, failure: EventFailure): Promise<void> {
     const recorded = event.type === 'core.event.recorded.v1' ? event.data : event.data.recorded;
     if (!recorded) return;
-    log.error({ err: error, event_id: recorded.event_id, attempts }, 'the rules could not be applied');
-    await this.database.inOrganization({ organizationId: event.organizationid }, (tx) =>
-      this.outbox.append(tx, {
-        type: 'loyalty.evaluation.failed.v1',
-        organizationId: event.organizationid,
-        key: recorded.contact_id,
-        subject: `events/${recorded.event_id}`,
-        correlationId: event.correlationid,
-        causationId: event.id,
-        data: {
-          event_id: recorded.event_id,
-          contact_id: recorded.contact_id,
-          code: isOutOfRange(error) ? 'points_out_of_range' : 'evaluation_failed',
-          attempts,
-        },
-      }),
+    const { organizationid: organizationId, correlationid: correlationId, id: causationId } = event;
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      this.tellFailure(tx, { organizationId, event: recorded, correlationId, causationId }, failure),
     );
+  }
+
+  private async tellFailure(
+    tx: Transaction,
+    { organizationId, event, correlationId, causationId }: ToEvaluate,
+    { error, attempts, ruleId }: EventFailure & { ruleId?: string },
+  ): Promise<void> {
+    const { event_id: eventId, contact_id: contactId } = event;
+    log.error({ err: error, event_id: eventId, rule_id: ruleId, attempts }, 'the rules could not be applied');
+    await this.outbox.append(tx, {
+      type: 'loyalty.evaluation.failed.v1',
+      organizationId,
+      key: contactId,
+      subject: `events/${eventId}`,
+      correlationId,
+      causationId,
+      data: {
+        event_id: eventId,
+        contact_id: contactId,
+        code: isOutOfRange(error) ? 'points_out_of_range' : 'evaluation_failed',
+        attempts,
+        ...(ruleId === undefined ? {} : { rule_id: ruleId }),
+      },
+    });
   }
 }
 

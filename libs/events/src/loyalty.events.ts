@@ -30,7 +30,13 @@ export const LOYALTY_EVENTS = {
   'loyalty.evaluation.failed.v1': event(
     'contact_id',
     'The rules could not be applied to an event',
-    z.object({ event_id: id, contact_id: id, code: z.string(), attempts: z.int().min(1) }),
+    z.object({
+      event_id: id,
+      contact_id: id,
+      code: z.string(),
+      attempts: z.int().min(1),
+      rule_id: id.optional(),
+    }),
   ),
   'loyalty.erasure.completed.v1': event(
     'subject_request_id',

@@ -1,19 +1,21 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  afterLocks,
   byteas,
   Clock,
+  isTransient,
   ReferenceHolds,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
+import { ErasedMeanwhile, LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 import { type Earning, type Posted, postEarned } from '../ledger/post-earned.js';
 import { lockSubjects } from '../ledger/subjects.js';
 import { LEDGER_KEY } from '../ledger-key.js';
 import { cutToCaps, nearCaps, type Owned } from './caps.js';
-import { type Candidate, type RecordedEvent, candidatesOf } from './evaluate.js';
+import { type Candidate, type RecordedEvent, candidateOf, candidatesOf } from './evaluate.js';
 import { ruleEventHash } from './rule-event-hash.js';
 import { RuleBooks } from './rule-book.js';
 
@@ -24,6 +26,12 @@ export interface ToEvaluate {
   correlationId: string;
   /** The domain event that brought it. */
   causationId: string;
+}
+
+/** A rule that could not be applied to an event. */
+export interface RuleFailure {
+  readonly ruleId: string;
+  readonly error: unknown;
 }
 
 /** Each by itself and through the index: for a list of hashes the planner reads the whole ledger. */
@@ -67,6 +75,28 @@ export class EarningService {
     }
   }
 
+  /**
+   * As `earn`, for one event, each rule by itself. Answers the rules that failed: nothing of theirs is posted, and what
+   * the others give is.
+   * @throws what says nothing of a rule: another try may pass
+   */
+  async earnApart(tx: WorkerTransaction, each: ToEvaluate): Promise<RuleFailure[]> {
+    const { organizationId, event, correlationId } = each;
+    const book = (await this.books.ofAll(tx, [organizationId])).get(organizationId);
+    await tx.useOrganization(organizationId);
+    const failures: RuleFailure[] = [];
+    for (const history of book?.get(event.event) ?? []) {
+      try {
+        const candidates = candidateOf(history, event, correlationId);
+        if (candidates.length > 0) await tx.savepoint(() => this.postCandidates(tx, candidates, [each]));
+      } catch (error) {
+        if (isTransient(error) || error instanceof ErasedMeanwhile) throw error;
+        failures.push({ ruleId: history.ruleId, error });
+      }
+    }
+    return failures;
+  }
+
   private async postCandidates(
     tx: Transaction,
     candidates: readonly Candidate[],
@@ -75,11 +105,10 @@ export class EarningService {
     const owned = await this.ownersOf(tx, candidates);
     if (owned.length === 0) return;
     const contactIds = owned.map(({ contactId }) => contactId);
-    const subjects = await lockSubjects(tx, contactIds);
+    const [subjects, now] = await afterLocks(this.clock, lockSubjects(tx, contactIds));
     await this.contacts.demandNotErased(tx, contactIds);
     const near = await nearCaps(tx, owned, subjects);
     const due = await cutToCaps(tx, await this.notYetPosted(tx, owned, near), near);
-    const now = this.clock.now();
     const posted = await postEarned(
       tx,
       due.map((candidate) => this.earningOf(tx, candidate, now)),

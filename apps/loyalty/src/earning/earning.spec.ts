@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   type KafkaProbe,
   type TestApp,
+  type TestDatabase,
   eventually,
   expectProblem,
   expectStatus,
@@ -16,11 +17,12 @@ import {
 } from '../loyalty.fixture.js';
 
 let app: TestApp;
+let database: TestDatabase;
 let probe: KafkaProbe;
 let close: () => Promise<void>;
 const aWorld = (): LoyaltyWorld => aLoyaltyWorld(app, probe);
 beforeAll(async () => {
-  ({ app, close } = await startLoyalty());
+  ({ app, database, close } = await startLoyalty());
   probe = kafkaProbe(app);
   probe.collect('loyalty');
 });
@@ -250,7 +252,52 @@ describe('an event that a rule earns points for', () => {
     expect(failed?.data).toMatchObject({
       event_id: poison.event_id,
       code: 'points_out_of_range',
-      attempts: 3,
+      attempts: 1,
+    });
+  });
+
+  it('takes no other rule’s points with it where one rule fails, which is told by itself', async () => {
+    const world = aWorld();
+    const cap = { points: 15, period: 'day', timezone: 'UTC' };
+    const formula = { type: 'fixed', points: 10 };
+    const before = await world.rule({ formula: { type: 'fixed', points: 3 } });
+    const failing = await world.rule({ formula, max_per_contact: cap });
+    await world.rule({ formula: { type: 'fixed', points: 4 } });
+    // A zone that the checks of today would take, and PostgreSQL has not heard of.
+    const setZone = (zone: string) =>
+      database.query(
+        `UPDATE rule_versions SET max_per_contact = jsonb_set(max_per_contact, '{timezone}', to_jsonb($2::text))
+          WHERE rule_id = $1`,
+        [failing.id, zone],
+      );
+    await setZone('Mars/Phobos');
+    // The second one comes near the cap.
+    const [first, event] = [aRecordedEvent(), aRecordedEvent()];
+    event.contact_id = first.contact_id;
+    await world.record(first);
+    await world.record(event);
+    const earned = await world.transactions(`event_id=${event.event_id}`);
+    expect(earned.map(({ points }) => points).sort()).toEqual([3, 4]);
+    expect(earned.map((row) => row.rule_id)).toContain(before.id);
+    const [told] = await probe.expectEvents('loyalty.evaluation.failed.v1', world.organizationId, 1);
+    expect(told?.data).toEqual({
+      event_id: event.event_id,
+      contact_id: event.contact_id,
+      code: 'evaluation_failed',
+      attempts: 1,
+      rule_id: failing.id,
+    });
+    await setZone('UTC');
+    // Whoever keeps rules in memory reads them anew.
+    await world.rule({ event: 'another' });
+    await probe.publish({
+      type: 'core.dead_letter.replayed.v1',
+      organizationId: world.organizationId,
+      data: { event_id: event.event_id, stage: 'loyalty', recorded: event },
+    });
+    await eventually(async () => {
+      const all = await world.transactions(`event_id=${event.event_id}`);
+      expect(all.map(({ points }) => points).sort()).toEqual([3, 4, 5]);
     });
   });
 

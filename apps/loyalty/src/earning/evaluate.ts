@@ -2,7 +2,7 @@ import type { EventData } from '@customer-platform/events';
 import type { RuleContent } from '../rules/rule.js';
 import { meets } from './conditions.js';
 import { pointsOf } from './points.js';
-import { type RuleBook, inForce } from './rule-book.js';
+import { type RuleBook, type RuleHistory, inForce } from './rule-book.js';
 
 /** An event as core recorded it. */
 export type RecordedEvent = EventData<'core.event.recorded.v1'>;
@@ -23,20 +23,19 @@ export interface Candidate {
  * @throws PointsOutOfRange
  */
 export function candidatesOf(book: RuleBook, event: RecordedEvent, correlationId: string): Candidate[] {
-  const receivedAt = Date.parse(event.received_at);
+  return (book.get(event.event) ?? []).flatMap((history) => candidateOf(history, event, correlationId));
+}
+
+/** What one rule gives for an event: one candidate or none. @throws PointsOutOfRange */
+export function candidateOf(history: RuleHistory, event: RecordedEvent, correlationId: string): Candidate[] {
   const occurredAt = Date.parse(event.occurred_at);
-  const candidates: Candidate[] = [];
-  for (const history of book.get(event.event) ?? []) {
-    const period = inForce(history, receivedAt);
-    if (period === undefined || period.content.event !== event.event) continue;
-    const { content, version } = period;
-    if (occurredAt < content.validFrom.getTime()) continue;
-    if (content.validTo !== null && occurredAt >= content.validTo.getTime()) continue;
-    if (!content.conditions.every((condition) => meets(condition, event.properties))) continue;
-    const most = Math.min(content.maxPerEvent ?? Infinity, content.maxPerContact?.points ?? Infinity);
-    const points = pointsOf(content.formula, event.properties, most);
-    if (points > 0)
-      candidates.push({ event, correlationId, ruleId: history.ruleId, version, content, points });
-  }
-  return candidates;
+  const period = inForce(history, Date.parse(event.received_at));
+  if (period === undefined || period.content.event !== event.event) return [];
+  const { content, version } = period;
+  if (occurredAt < content.validFrom.getTime()) return [];
+  if (content.validTo !== null && occurredAt >= content.validTo.getTime()) return [];
+  if (!content.conditions.every((condition) => meets(condition, event.properties))) return [];
+  const most = Math.min(content.maxPerEvent ?? Infinity, content.maxPerContact?.points ?? Infinity);
+  const points = pointsOf(content.formula, event.properties, most);
+  return points > 0 ? [{ event, correlationId, ruleId: history.ruleId, version, content, points }] : [];
 }

@@ -12,7 +12,7 @@ interface RulePeriod {
 }
 
 /** A rule with all of its periods, oldest first. */
-interface RuleHistory {
+export interface RuleHistory {
   ruleId: string;
   periods: RulePeriod[];
 }
