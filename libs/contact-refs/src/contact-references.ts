@@ -234,13 +234,13 @@ function resolved(given: string, { id, state }: ChainEnd, asked: AskedContacts):
 }
 
 /** The ids in a list request's `contact_id` filters. */
-export function contactsNamedIn({ filters }: ListQuery): string[] {
+function contactsNamedIn({ filters }: ListQuery): string[] {
   const named = filters.filter(namesContacts);
   return [...new Set(named.flatMap(({ values }) => values.map(String)))];
 }
 
 /** The list request with the survivors in place of merged contacts in its `contact_id` filters. */
-export function withSurvivors(query: ListQuery, survivorOf: (id: string) => string): ListQuery {
+function withSurvivors(query: ListQuery, survivorOf: (id: string) => string): ListQuery {
   const survivor = (value: FilterValue): FilterValue => survivorOf(String(value));
   const filters = query.filters.map((filter) =>
     namesContacts(filter)

@@ -21,9 +21,7 @@ export {
 export {
   AskedContacts,
   ContactReferences,
-  contactsNamedIn,
   REFUSALS,
-  withSurvivors,
   type ContactReference,
   type RefusedReference,
   type ResolvedContact,

@@ -12,7 +12,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { LedgerService } from './ledger.service.js';
-import { BalanceDto, TransactionDto, TRANSACTIONS_LIST } from './transaction.dto.js';
+import { BalanceDto, LineDto, LINES_LIST, TransactionDto, TRANSACTIONS_LIST } from './transaction.dto.js';
 
 @Controller('v1/loyalty')
 export class LedgerController {
@@ -44,6 +44,22 @@ export class LedgerController {
   })
   get(@Context() context: RequestContext, @Id() id: string): Promise<TransactionDto> {
     return this.ledger.get(context, id);
+  }
+
+  @ListEndpoint({
+    path: 'transactions/:id/lines',
+    permission: 'loyalty.transactions.read',
+    summary: 'List what a transaction did to lots',
+    description: 'A transaction itself shows the first 100.',
+    response: LineDto,
+    problems: ['not_found'],
+  })
+  lines(
+    @Context() context: RequestContext,
+    @Id() id: string,
+    @ListRequest(LINES_LIST) query: ListQuery,
+  ): Promise<Page<LineDto>> {
+    return this.ledger.lines(context, id, query);
   }
 
   @GetEndpoint({

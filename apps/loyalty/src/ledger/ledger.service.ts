@@ -1,30 +1,39 @@
 import { Injectable } from '@nestjs/common';
-import { ContactRefs, contactsNamedIn, withSurvivors } from '@customer-platform/contact-refs';
+import { ContactRefs } from '@customer-platform/contact-refs';
 import { Clock, Database, type Transaction, pageOf, pageOfOwners } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { sumsOf } from './available.js';
+import { isWalk, walkPage } from './ledger-walk.js';
 import {
   type BalanceDto,
   type ExpiringLotDto,
+  type LineDto,
+  type LineRow,
+  toLineDto,
   type TransactionDto,
   type TransactionRow,
   toTransactionDto,
 } from './transaction.dto.js';
+
+/** So many lines are shown with their transaction; all of them are a list of their own. */
+const MOST_LINES = 100;
 
 const COLUMNS = `
   t.id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id, t.reverses_id, link.reason,
   link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
   tomb.erased_at AS tombstoned_at`;
 
-/** All rows, erased ones included; the ledger's own order (creation) leads. */
-const ALL = `
+/** Rows of the ledger, erased ones included; the ledger's own order (creation) leads. */
+const rowsOf = (transactions: string): string => `
   SELECT ${COLUMNS}
-    FROM transactions t
+    FROM ${transactions} AS t
     LEFT JOIN links link ON link.organization_id = t.organization_id AND link.transaction_id = t.id
     LEFT JOIN subjects s ON s.organization_id = t.organization_id AND s.subject_ref = t.subject_ref
     LEFT JOIN tombstones tomb ON tomb.organization_id = t.organization_id AND tomb.subject_ref = t.subject_ref
    WHERE t.organization_id = $1`;
+
+const ALL = rowsOf('transactions');
 
 /** The rows of a subject, in the timeline's order by the index of links. */
 const ofSubject = (subjectRef: string): string => `
@@ -36,11 +45,22 @@ const ofSubject = (subjectRef: string): string => `
     JOIN subjects s ON s.organization_id = link.organization_id AND s.subject_ref = link.subject_ref
    WHERE link.organization_id = $1 AND link.subject_ref = ${subjectRef}`;
 
-const SUBJECTS = 'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2';
+const SUBJECTS =
+  'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
 
+/** Of each transaction the first lines, by lot, and how many there are. */
 const LINES = `
-  SELECT transaction_id, lot_id, points FROM lines
-   WHERE organization_id = $1 AND transaction_id = ANY($2::uuid[]) ORDER BY transaction_id, lot_id`;
+  SELECT asked.id AS transaction_id, line.lot_id, line.points, counted.count
+    FROM unnest($2::uuid[]) AS asked (id)
+   CROSS JOIN LATERAL (
+     SELECT count(*)::int AS count FROM lines
+      WHERE organization_id = $1 AND transaction_id = asked.id) AS counted
+   CROSS JOIN LATERAL (
+     SELECT lot_id, points FROM lines
+      WHERE organization_id = $1 AND transaction_id = asked.id
+      ORDER BY lot_id LIMIT ${String(MOST_LINES)}) AS line`;
+
+const LINES_OF = 'SELECT lot_id, points FROM lines WHERE organization_id = $1 AND transaction_id = $2';
 
 const EXPIRING = `
   SELECT l.lot_id, l.remaining, l.expires_at
@@ -60,20 +80,29 @@ export class LedgerService {
   /** @throws Problem `invalid_sort` where the order of occurrence is asked for without one contact */
   list(context: RequestContext, asked: ListQuery): Promise<Page<TransactionDto>> {
     return this.database.inOrganization(context, async (tx) => {
-      const named = oneContact(asked);
-      if (named !== undefined) return this.ofContact(tx, named, asked);
-      const query = await this.followingMerges(tx, asked);
-      const survivor = oneContact(query);
-      if (survivor !== undefined) return this.ofContact(tx, survivor, query);
-      refuseOccurrenceOrder(query);
+      const named = asked.filters.filter(({ field }) => field === 'contact_id');
+      if (named.length > 0) return this.ofContacts(tx, named, asked);
+      refuseOccurrenceOrder(asked);
+      if (isWalk(asked)) return this.withLines(tx, await walkPage<TransactionRow>(tx, rowsOf, asked));
       const parameters = [tx.organizationId];
-      return this.withLines(tx, await pageOf<TransactionRow>(tx, ALL, query, { parameters }));
+      return this.withLines(tx, await pageOf<TransactionRow>(tx, ALL, asked, { parameters }));
     });
   }
 
   /** @throws Problem `not_found` */
   get(context: RequestContext, id: string): Promise<TransactionDto> {
     return this.database.inOrganization(context, (tx) => this.read(tx, id));
+  }
+
+  /** @throws Problem `not_found` */
+  lines(context: RequestContext, id: string, query: ListQuery): Promise<Page<LineDto>> {
+    return this.database.inOrganization(context, async (tx) => {
+      const parameters = [tx.organizationId, id];
+      const page = await pageOf<LineRow, LineDto>(tx, LINES_OF, query, { parameters, map: toLineDto });
+      // Every transaction has some.
+      if (page.data.length === 0) await this.read(tx, id);
+      return page;
+    });
   }
 
   /** As `get`, within a transaction. */
@@ -106,29 +135,34 @@ export class LedgerService {
     });
   }
 
-  private async ofContact(
+  /** Of one contact or some: a filter of theirs never walks the organization's ledger. */
+  private async ofContacts(
     tx: Transaction,
-    contactId: string,
+    named: ListQuery['filters'],
     asked: ListQuery,
   ): Promise<Page<TransactionDto>> {
-    const query = { ...asked, filters: asked.filters.filter(({ field }) => field !== 'contact_id') };
-    const refs = await this.subjectsOf(tx, contactId);
+    const contactIds = await this.survivorsOf(
+      tx,
+      named.map(({ values }) => values.map(String)),
+    );
+    if (contactIds.length > 1) refuseOccurrenceOrder(asked);
+    const query = { ...asked, filters: asked.filters.filter((filter) => !named.includes(filter)) };
+    const refs = await subjectRefsOf(tx, contactIds);
     const parameters = [tx.organizationId];
     return this.withLines(tx, await pageOfOwners<TransactionRow>(tx, ofSubject, refs, query, { parameters }));
   }
 
-  /** Subjects stand with the survivor: a contact that has some is not merged, and need not be followed. */
-  private async subjectsOf(tx: Transaction, contactId: string): Promise<string[]> {
-    const own = await subjectRefsOf(tx, contactId);
-    if (own.length > 0) return own;
-    const survivor = (await this.contacts.ends(tx, [contactId])).get(contactId)?.id ?? contactId;
-    return survivor === contactId ? [] : subjectRefsOf(tx, survivor);
-  }
-
-  /** In a filter a merged contact means its survivor. */
-  private async followingMerges(tx: Transaction, query: ListQuery): Promise<ListQuery> {
-    const ends = await this.contacts.ends(tx, contactsNamedIn(query));
-    return withSurvivors(query, (id) => ends.get(id)?.id ?? id);
+  /**
+   * The contacts that every one of the filters lets through; in a filter a merged contact means its survivor. One that
+   * has subjects is not merged, and need not be followed.
+   */
+  private async survivorsOf(tx: Transaction, filters: readonly string[][]): Promise<string[]> {
+    const ids = [...new Set(filters.flat())];
+    const [only, ...more] = ids;
+    if (only !== undefined && more.length === 0 && (await subjectRefsOf(tx, ids)).length > 0) return ids;
+    const ends = await this.contacts.ends(tx, ids);
+    const [first, ...others] = filters.map((values) => new Set(values.map((id) => ends.get(id)?.id ?? id)));
+    return [...(first ?? [])].filter((id) => others.every((each) => each.has(id)));
   }
 
   private async withLines(
@@ -140,32 +174,20 @@ export class LedgerService {
 
   private async shown(tx: Transaction, rows: readonly TransactionRow[]): Promise<TransactionDto[]> {
     if (rows.length === 0) return [];
-    const lines = await tx.query<{ transaction_id: string; lot_id: string; points: string }>(LINES, [
+    const lines = await tx.query<LineRow & { transaction_id: string; count: number }>(LINES, [
       tx.organizationId,
       rows.map(({ id }) => id),
     ]);
     const byTransaction = Map.groupBy(lines, ({ transaction_id: id }) => id);
-    return rows.map((row) =>
-      toTransactionDto(
-        row,
-        (byTransaction.get(row.id) ?? []).map((line) => ({
-          lot_id: line.lot_id,
-          points: Number(line.points),
-        })),
-      ),
-    );
+    return rows.map((row) => {
+      const own = byTransaction.get(row.id) ?? [];
+      return toTransactionDto(row, own.map(toLineDto), own[0]?.count ?? 0);
+    });
   }
 }
 
-/** The contact that the list is narrowed to, if it is exactly one. */
-function oneContact({ filters }: ListQuery): string | undefined {
-  const [filter, ...others] = filters.filter(({ field }) => field === 'contact_id');
-  if (filter === undefined || others.length > 0 || filter.values.length !== 1) return undefined;
-  return String(filter.value);
-}
-
-async function subjectRefsOf(tx: Transaction, contactId: string): Promise<string[]> {
-  const rows = await tx.query<{ subject_ref: string }>(SUBJECTS, [tx.organizationId, contactId]);
+async function subjectRefsOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ subject_ref: string }>(SUBJECTS, [tx.organizationId, contactIds]);
   return rows.map(({ subject_ref: ref }) => ref);
 }
 

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { FilterSpec, ListDefinition } from '@customer-platform/http';
 
 /** What a transaction did to one lot. */
-class LineDto {
+export class LineDto {
   @ApiProperty({ format: 'uuid', description: 'The credit that opened the lot.' }) lot_id: string;
   @ApiProperty({ type: 'integer' }) points: number;
 }
@@ -19,7 +19,9 @@ export class TransactionDto {
   @ApiProperty({ format: 'uuid', nullable: true, type: 'string' }) contact_id: string | null;
   @ApiProperty({ enum: ['earn', 'adjust', 'spend', 'expire', 'reverse'] }) kind: string;
   @ApiProperty({ type: 'integer' }) points: number;
-  @ApiProperty({ type: [LineDto] }) lines: LineDto[];
+  @ApiProperty({ type: [LineDto], description: 'The first 100, by lot.' }) lines: LineDto[];
+  @ApiProperty({ type: 'integer', description: 'How many there are: `…/{id}/lines` lists all.' })
+  line_count: number;
   @ApiProperty({ format: 'uuid', nullable: true, type: 'string' }) rule_id: string | null;
   @ApiProperty({ nullable: true, type: 'integer' }) rule_version: number | null;
   @ApiProperty({ format: 'uuid', nullable: true, type: 'string' }) event_id: string | null;
@@ -78,6 +80,26 @@ export const TRANSACTIONS_LIST: ListDefinition = {
   timelineSource: { occurredAt: 'occurred_at' },
 };
 
+/** `GET /v1/loyalty/transactions/{id}/lines` (loyalty.md §3). */
+export const LINES_LIST: ListDefinition = {
+  resource: 'loyalty.lines',
+  filters: {},
+  sorts: { lot_id: { type: 'uuid', column: 'lot_id', only: 'asc' } },
+  defaultSort: 'lot_id',
+  tieBreaker: { field: 'lot_id', column: 'lot_id', type: 'uuid' },
+};
+
+/** A line as it is read. */
+export interface LineRow {
+  lot_id: string;
+  points: string;
+}
+
+/** A line as the API answers it. */
+export function toLineDto({ lot_id, points }: LineRow): LineDto {
+  return { lot_id, points: Number(points) };
+}
+
 /** A transaction as it is read, with what its links and subject still tell. */
 export interface TransactionRow {
   id: string;
@@ -100,13 +122,14 @@ export interface TransactionRow {
 }
 
 /** A transaction as the API answers it. */
-export function toTransactionDto(row: TransactionRow, lines: LineDto[]): TransactionDto {
+export function toTransactionDto(row: TransactionRow, lines: LineDto[], lineCount: number): TransactionDto {
   return {
     id: row.id,
     contact_id: row.contact_id,
     kind: row.kind,
     points: Number(row.points),
     lines,
+    line_count: lineCount,
     rule_id: row.rule_id,
     rule_version: row.rule_version,
     event_id: row.event_id,

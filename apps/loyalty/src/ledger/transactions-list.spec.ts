@@ -5,6 +5,7 @@ import {
   type TestDatabase,
   eventually,
   expectProblem,
+  expectStatus,
   kafkaProbe,
 } from '@customer-platform/testing';
 import { ExpirySweep } from '../expiry/expiry.sweep.js';
@@ -142,6 +143,55 @@ describe('GET /v1/loyalty/transactions', () => {
       [`before_occurred_at=${SINCE}&before_id=${randomUUID()}`, 'validation_failed'],
     ] as const) {
       expectProblem(await world.caller.get(`/v1/loyalty/transactions?${query}`), 400, code);
+    }
+  });
+});
+
+/** Rows of one contact, with all that belongs to them. */
+const FILL = [
+  `INSERT INTO transactions (organization_id, id, kind, points, subject_ref, actor_type, actor_id, created_at)
+   SELECT $1, id, 'adjust', 1, $2, 'x', 'x', now() - n * interval '1 second' FROM given`,
+  `INSERT INTO links (organization_id, transaction_id, subject_ref, correlation_id, occurred_at)
+   SELECT $1, id, $2, id, now() - n * interval '1 second' FROM given`,
+  `INSERT INTO lines (organization_id, transaction_id, lot_id, points, subject_ref) SELECT $1, id, id, 1, $2 FROM given`,
+  `INSERT INTO lot_balances (organization_id, subject_ref, lot_id, remaining, created_at)
+   SELECT $1, $2, id, 1, now() - n * interval '1 second' FROM given`,
+].map(
+  (statement) =>
+    `WITH given AS (
+       SELECT ('01940000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid AS id, n FROM generate_series(1, 45000) AS n)
+     ${statement}`,
+);
+
+describe('a filter that few rows of a long ledger pass', () => {
+  it('ends a page where enough was looked at; the walk comes to all that there are', async () => {
+    const own = aLoyaltyWorld(app, probe);
+    const [contact_id, erased] = [aContact(), aContact()];
+    const buried = await own.post({ kind: 'adjust', contact_id: erased, points: 3, reason: 'x' });
+    await own.post({ kind: 'adjust', contact_id, points: 5, reason: 'x' });
+    const [subject] = await database.query<{ subject_ref: string }>(
+      'SELECT subject_ref FROM subjects WHERE contact_id = $1',
+      [contact_id],
+    );
+    for (const statement of FILL)
+      await database.query(statement, [own.organizationId, subject?.subject_ref]);
+    await database.query('UPDATE balances SET points = points + 45000 WHERE subject_ref = $1', [
+      subject?.subject_ref,
+    ]);
+    await entomb(database, own.organizationId, erased);
+    for (const sort of ['created_at', '-created_at']) {
+      const ids: string[] = [];
+      let pages = 0;
+      for (let cursor: string | null = ''; cursor !== null; pages += 1) {
+        const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+        const path = `/v1/loyalty/transactions?tombstoned=true&sort=${sort}${query}`;
+        const answer = await own.caller.get<{ data: TransactionDto[]; page: { next_cursor: string | null } }>(path);
+        expectStatus(answer, 200);
+        ids.push(...answer.body.data.map(({ id }) => id));
+        cursor = answer.body.page.next_cursor;
+      }
+      expect(ids).toEqual([buried.id]);
+      expect(pages).toBe(3);
     }
   });
 });
