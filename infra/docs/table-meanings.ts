@@ -142,6 +142,8 @@ export const TABLES: Record<string, Record<string, string>> = {
     lines: 'What a transaction adds to a lot or takes from it. Rows are added and never changed.',
     links: 'What ties a transaction to an event and a person; erasure deletes it.',
     lot_balances: 'Σ lines of a lot. Derived: it can be rebuilt.',
+    earned_points:
+      'What a rule ever gave a ref, less what was reversed of it: for caps. Derived: it can be rebuilt.',
     rule_periods: 'From when a version of a rule was in force.',
     rule_revisions: 'A number that every change of the rules of an organization raises.',
     rule_versions: 'What a rule said, for ever.',

@@ -5,22 +5,16 @@ import type { Candidate } from './evaluate.js';
 /** A candidate with whose points it would be; its contact's subjects are locked. */
 export type Owned = Candidate & { contactId: string };
 
-/** So many rows of a rule and a ref are summed up at most, to see whether a cap is near. */
-const MOST_SUMMED = 100;
-
 /**
- * What a rule ever gave a ref, whenever that was and whatever of it was reversed: at least what counts within any
- * period. Each pair is sought by itself, through the index (see USED).
+ * What a rule ever gave a ref, less what was reversed of it: at least what counts within any period. Each pair is sought
+ * by itself, through the index (see USED).
  */
 const EVER = `
-  SELECT pair.place::int AS place, earned.points, earned.count
+  SELECT pair.place::int AS place, earned.points
     FROM unnest($2::uuid[], $3::uuid[]) WITH ORDINALITY AS pair (rule_id, subject_ref, place)
    CROSS JOIN LATERAL (
-     SELECT sum(points) AS points, count(*)::int AS count
-       FROM (SELECT points FROM transactions
-              WHERE organization_id = $1 AND rule_id = pair.rule_id AND subject_ref = pair.subject_ref AND kind = 'earn'
-              LIMIT ${String(MOST_SUMMED + 1)}) AS found) AS earned
-   WHERE earned.count > 0`;
+     SELECT points FROM earned_points
+      WHERE organization_id = $1 AND rule_id = pair.rule_id AND subject_ref = pair.subject_ref OFFSET 0) AS earned`;
 
 /**
  * The candidates that a cap may cut: the others' caps exceed all that the rule ever gave the contact and all that it
@@ -38,15 +32,15 @@ export async function nearCaps(
     const [{ ruleId, contactId }] = group as [Owned];
     return (subjects.get(contactId)?.all ?? []).map((subjectRef) => ({ group, ruleId, subjectRef }));
   });
-  const rows = await tx.query<{ place: number; points: string; count: number }>(EVER, [
+  const rows = await tx.query<{ place: number; points: string }>(EVER, [
     tx.organizationId,
     uuids(pairs.map(({ ruleId }) => ruleId)),
     uuids(pairs.map(({ subjectRef }) => subjectRef)),
   ]);
   const ever = new Map<Owned[], number>();
-  for (const { place, points, count } of rows) {
+  for (const { place, points } of rows) {
     const group = pairs[place - 1]?.group as Owned[];
-    ever.set(group, (ever.get(group) ?? 0) + (count > MOST_SUMMED ? Infinity : Number(points)));
+    ever.set(group, (ever.get(group) ?? 0) + Number(points));
   }
   const near = groups.filter((group) => {
     const most = group.reduce((sum, { points }) => sum + points, ever.get(group) ?? 0);
@@ -62,7 +56,7 @@ const groupOf = ({ ruleId, contactId }: Owned): string => `${ruleId} ${contactId
  * what was reversed of it. Each (rule, contact, period) is summed once, by itself, each row sought by its whole key
  * (OFFSET 0 keeps the planner from joining): joined as a whole, all that the organization or the rule ever posted is
  * read for every batch wherever statistics are not of this minute. A period is a range of the contact's time, however
- * long its history is; a lifetime is what the rule gave. Whether an instant is of the period, its date there tells:
+ * long its history is; a lifetime is counted as it is posted. Whether an instant is of the period, its date there tells:
  * where clocks change at midnight, a day's first hour may be missing or come twice, and no range of instants is right.
  */
 const USED = `
@@ -83,9 +77,9 @@ const USED = `
        SELECT coalesce(sum(earned.points), 0) + coalesce(sum(reversal.points), 0) AS points
          FROM subjects subject
         CROSS JOIN LATERAL (
-          SELECT id, points FROM transactions
+          SELECT NULL::uuid AS id, points FROM earned_points
            WHERE one.start IS NULL AND organization_id = $1 AND rule_id = one.rule_id
-             AND subject_ref = subject.subject_ref AND kind = 'earn'
+             AND subject_ref = subject.subject_ref
           UNION ALL
           SELECT earning.id, earning.points
             FROM (SELECT transaction_id FROM links

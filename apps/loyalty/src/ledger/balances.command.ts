@@ -18,8 +18,9 @@ export const balances = (): CommandGroup => ({
           context.get(SumsRebuild).run(organization),
         );
         for (const each of rebuilt) {
-          const { organization_id: id, balances: wrong, lots } = each;
-          print(each, `${id}  ${String(wrong)} balances and ${String(lots)} lots were wrong`);
+          const { organization_id: id, balances: wrong, lots, earned } = each;
+          const sums = `${String(wrong)} balances, ${String(lots)} lots and ${String(earned)} sums of rules`;
+          print(each, `${id}  ${sums} were wrong`);
         }
         print(undefined, `${String(rebuilt.length)} organizations`);
         return EXIT.done;

@@ -44,7 +44,7 @@ const aContact = (): string => {
 const rebuild = (organizationId?: string) => new SumsRebuild(app.app.get(Database)).run(organizationId);
 const adjust = (contact_id: string, points: number, more: object = {}) =>
   world.post({ kind: 'adjust', contact_id, points, reason: 'x', ...more });
-const whole = (organization_id: string) => ({ organization_id, balances: 0, lots: 0 });
+const whole = (organization_id: string) => ({ organization_id, balances: 0, lots: 0, earned: 0 });
 
 /** All sums of the organization, as they are stored. */
 const sums = () =>
@@ -52,6 +52,7 @@ const sums = () =>
     [
       'SELECT * FROM balances WHERE organization_id = $1 ORDER BY subject_ref',
       'SELECT * FROM lot_balances WHERE organization_id = $1 ORDER BY subject_ref, lot_id',
+      'SELECT * FROM earned_points WHERE organization_id = $1 ORDER BY rule_id, subject_ref',
     ].map((sql) => database.query(sql, [world.organizationId])),
   );
 
@@ -94,7 +95,7 @@ describe('balances and lots made anew from the ledger', () => {
       times: 1,
     });
     try {
-      const rebuilt = { organization_id: world.organizationId, balances: 1, lots: 1 };
+      const rebuilt = { organization_id: world.organizationId, balances: 1, lots: 1, earned: 0 };
       expect(await rebuild(world.organizationId)).toEqual([rebuilt]);
       expect(await deadlock.tries()).toBe(2);
     } finally {
@@ -122,10 +123,16 @@ describe('balances and lots made anew from the ledger', () => {
          FROM lot_balances WHERE organization_id = $1 LIMIT 1`,
       own,
     );
+    await database.query(
+      `UPDATE earned_points SET points = points + 7
+        WHERE organization_id = $1 AND subject_ref IN (SELECT subject_ref FROM subjects WHERE contact_id = $2)`,
+      [...own, contactId],
+    );
     const all = await rebuild();
     const lots = (before[1]?.length ?? 0) + 1;
     const corrected = all.find(({ organization_id: id }) => id === world.organizationId);
-    expect(corrected).toMatchObject({ lots });
+    // Of the rule and of the one that marks the last event.
+    expect(corrected).toMatchObject({ lots, earned: 2 });
     expect(corrected?.balances).toBeGreaterThan(0);
     expect(await sums()).toEqual(before);
     expect(await world.balance(contactId)).toMatchObject({

@@ -46,6 +46,23 @@ const LOTS = `
           IS DISTINCT FROM (excluded.remaining, excluded.expires_at, excluded.created_at)
   RETURNING lot_id`;
 
+/** Of refs that have a contact: for others no rule gives anything. */
+const EARNED = `
+  INSERT INTO earned_points AS kept (organization_id, rule_id, subject_ref, points)
+  SELECT $1, earned.rule_id, given.subject_ref, sum(earned.points + coalesce(reversal.points, 0))
+    FROM unnest($2::uuid[]) AS given (subject_ref)
+    JOIN links link ON link.organization_id = $1 AND link.subject_ref = given.subject_ref
+   CROSS JOIN LATERAL (
+     SELECT rule_id, points FROM transactions
+      WHERE organization_id = $1 AND id = link.transaction_id AND kind = 'earn' OFFSET 0) AS earned
+    LEFT JOIN LATERAL (
+     SELECT points FROM transactions
+      WHERE organization_id = $1 AND reverses_id = link.transaction_id OFFSET 0) AS reversal ON true
+   GROUP BY earned.rule_id, given.subject_ref
+  ON CONFLICT (organization_id, rule_id, subject_ref) DO UPDATE SET points = excluded.points
+    WHERE kept.points <> excluded.points
+  RETURNING rule_id`;
+
 /** Lots are in the open to work that crosses organizations; whoever has transactions has lots. */
 const ORGANIZATIONS = 'SELECT DISTINCT organization_id FROM lot_balances ORDER BY organization_id';
 
@@ -57,10 +74,12 @@ interface RebuiltSums {
   organization_id: string;
   balances: number;
   lots: number;
+  /** Of rules and refs. */
+  earned: number;
 }
 
 /**
- * Makes balances and lots anew from the ledger's lines (loyalty.md §3: derived, rebuilt at will), while the service
+ * Makes balances, lots and what rules gave anew from the ledger's lines (loyalty.md §3: derived, rebuilt at will), while the service
  * runs: a few hundred subjects at a time, under the locks that whoever posts takes.
  */
 @Injectable()
@@ -83,13 +102,14 @@ export class SumsRebuild {
   }
 
   private async ofOrganization(organizationId: string): Promise<RebuiltSums> {
-    const sums: RebuiltSums = { organization_id: organizationId, balances: 0, lots: 0 };
+    const sums: RebuiltSums = { organization_id: organizationId, balances: 0, lots: 0, earned: 0 };
     for (let after: string | undefined = BEFORE_ALL; after !== undefined;) {
       const from: string = after;
       // Counted after the commit: a transaction that loses to another begins anew.
       const page = await this.database.inOrganization({ organizationId }, (tx) => rebuildPage(tx, from));
       sums.balances += page.balances;
       sums.lots += page.lots;
+      sums.earned += page.earned;
       after = page.last;
     }
     return sums;
@@ -100,7 +120,7 @@ export class SumsRebuild {
 async function rebuildPage(tx: Transaction, after: string) {
   const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, after, REFS_AT_ONCE]);
   const refs = rows.map((row) => row.subject_ref);
-  if (refs.length === 0) return { last: undefined, balances: 0, lots: 0 };
+  if (refs.length === 0) return { last: undefined, balances: 0, lots: 0, earned: 0 };
   const given = [tx.organizationId, uuids(refs)];
   await tx.query(OPEN, given);
   await lockRefs(tx, refs);
@@ -108,5 +128,6 @@ async function rebuildPage(tx: Transaction, after: string) {
   const balances = (await tx.query(BALANCES, given)).length;
   const strays = (await tx.query(STRAY_LOTS, given)).length;
   const lots = (await tx.query(LOTS, given)).length;
-  return { last: refs.at(-1), balances, lots: strays + lots };
+  const earned = (await tx.query(EARNED, given)).length;
+  return { last: refs.at(-1), balances, lots: strays + lots, earned };
 }

@@ -12,7 +12,8 @@ import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CheckLedgerByStatement1767270000000 } from './1767270000000-check-ledger-by-statement.js';
 import { FindLedgerBySchema1767280000000 } from './1767280000000-find-ledger-by-schema.js';
 
-/** All of the module's migrations, in their order. */
+/** All of the module's migrations, in their order. */ import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-points.js';
+
 export const migrations = [
   CreatePlatformTables1763715600000,
   CreateContactRefs1763715601000,
@@ -27,4 +28,5 @@ export const migrations = [
   UnpackOutbox1767000100000,
   CheckLedgerByStatement1767270000000,
   FindLedgerBySchema1767280000000,
+  CountEarnedPoints1768100000000,
 ];
