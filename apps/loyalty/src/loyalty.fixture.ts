@@ -13,6 +13,7 @@ import {
   startTestApp,
   testDatabase,
 } from '@customer-platform/testing';
+import { wrongAnswers, wrongFigures } from './ledger/figures.fixture.js';
 import type { BalanceDto, TransactionDto } from './ledger/transaction.dto.js';
 import { LoyaltyModule } from './loyalty.module.js';
 import { migrations } from './migrations/index.js';
@@ -26,7 +27,10 @@ export interface LookedUpContact {
   version: number;
 }
 
-/** The module as its own process would run it, on a database of its own, beside a core that knows `contacts`. */
+/**
+ * The module as its own process would run it, on a database of its own, beside a core that knows `contacts`. At the end all
+ * figures that people see must agree.
+ */
 export async function startLoyalty(): Promise<{
   app: TestApp;
   database: TestDatabase;
@@ -55,6 +59,10 @@ export async function startLoyalty(): Promise<{
     core,
     contacts,
     close: async () => {
+      await eventually(async () => {
+        expect(await wrongFigures(database)).toEqual([]);
+        expect(await wrongAnswers(app, database)).toEqual([]);
+      });
       await app.close();
       await core.close();
       await database.drop();

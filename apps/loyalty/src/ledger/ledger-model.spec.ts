@@ -7,8 +7,6 @@ import {
   type TestApp,
   type TestDatabase,
   eventually,
-  expectProblem,
-  expectStatus,
   kafkaProbe,
 } from '@customer-platform/testing';
 import { EarningService } from '../earning/earning.service.js';
@@ -22,8 +20,7 @@ import {
   endLot,
   startLoyalty,
 } from '../loyalty.fixture.js';
-import { ModelLedger } from './model.fixture.js';
-import { wrongSums } from './sums.fixture.js';
+import { wrongFigures } from './figures.fixture.js';
 import type { TransactionDto } from './transaction.dto.js';
 
 const PATH = '/v1/loyalty/transactions';
@@ -65,111 +62,7 @@ const post = (body: Record<string, unknown>): Promise<Answer<TransactionDto>> =>
 };
 const sweep = () => eventually(() => app.app.get(ExpirySweep).sweep(), BUSY);
 
-type Step =
-  | { do: 'credit'; points: number; year: number | null }
-  | { do: 'spend'; points: number }
-  | { do: 'reverse'; which: number }
-  | { do: 'end'; which: number };
-
-const step: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({
-    do: fc.constant('credit' as const),
-    points: fc.integer({ min: 1, max: 60 }),
-    year: fc.option(fc.integer({ min: 2060, max: 2064 })),
-  }),
-  fc.record({ do: fc.constant('spend' as const), points: fc.integer({ min: 1, max: 80 }) }),
-  fc.record({ do: fc.constant('reverse' as const), which: fc.nat(40) }),
-  fc.record({ do: fc.constant('end' as const), which: fc.nat(40) }),
-);
-
-/** One contact's ledger and its model side by side. */
-class Course {
-  readonly model = new ModelLedger();
-  private readonly made: TransactionDto[] = [];
-  private readonly contact = aContact();
-
-  async take(next: Step): Promise<void> {
-    switch (next.do) {
-      case 'credit':
-        return this.credit(next.points, next.year);
-      case 'spend':
-        return this.spend(next.points);
-      case 'reverse':
-        return this.reverse(this.made[next.which % Math.max(1, this.made.length)]);
-      case 'end':
-        return this.end(this.made[next.which % Math.max(1, this.made.length)]);
-    }
-  }
-
-  async compare(): Promise<void> {
-    const rows = await database.query<{ lot_id: string; remaining: number }>(
-      `SELECT lot_id, remaining::float8 AS remaining FROM lot_balances l JOIN subjects s USING (organization_id, subject_ref)
-        WHERE s.contact_id = $1 AND remaining <> 0`,
-      [this.contact],
-    );
-    expect(Object.fromEntries(rows.map((row) => [row.lot_id, row.remaining]))).toEqual(this.model.remaining);
-    const { points, available } = await world.balance(this.contact);
-    expect([points, available]).toEqual([this.model.points, this.model.points]);
-  }
-
-  private async credit(points: number, year: number | null): Promise<void> {
-    const ends = year === null ? {} : { expires_at: `${year}-01-01T00:00:00.000Z` };
-    const made = await world.post({ kind: 'adjust', contact_id: this.contact, points, reason: 'x', ...ends });
-    this.made.push(made);
-    this.model.credit(made.id, points, year ?? Infinity);
-  }
-
-  private async spend(points: number): Promise<void> {
-    const answer = await post({ kind: 'spend', contact_id: this.contact, points });
-    if (!this.model.canSpend(points)) {
-      const problem = expectProblem(answer, 409, 'insufficient_points');
-      expect(problem).toMatchObject({ available: this.model.points, requested: points });
-      return;
-    }
-    expectStatus(answer, 201);
-    this.made.push(answer.body);
-    this.model.spend(answer.body.id, points);
-  }
-
-  private async reverse(original: TransactionDto | undefined): Promise<void> {
-    if (original === undefined) return;
-    const answer = await post({ kind: 'reverse', reverses_id: original.id, reason: 'x' });
-    const refusal = this.model.refusal(original.id);
-    if (refusal !== undefined) {
-      expectProblem(answer, 409, refusal);
-      return;
-    }
-    expectStatus(answer, 201);
-    this.made.push(answer.body);
-    this.model.reverse(answer.body.id, original.id);
-  }
-
-  /** The end of a lot that has one; a sweep may come by later, which must make no difference to what follows. */
-  private async end(opener: TransactionDto | undefined): Promise<void> {
-    if (opener?.expires_at == null) return;
-    await endLot(database, opener);
-    await eventually(async () => {
-      await sweep();
-      const left = 'SELECT FROM lot_balances WHERE lot_id = $1 AND remaining > 0';
-      expect(await database.query(left, [opener.id])).toEqual([]);
-    });
-    this.model.expire(opener.id);
-  }
-}
-
 describe('the ledger', () => {
-  it('does what the model does, lot by lot, through any course of credits, spends, reversals and ends', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
-        const course = new Course();
-        for (const next of steps) await course.take(next);
-        await course.compare();
-      }),
-      { numRuns: 12, endOnFailure: true },
-    );
-    expect(await wrongSums(database, world.organizationId)).toEqual([]);
-  });
-
   it(`adds up under ${CALLS} earns, spends, reversals and expiries at once, with merges in between`, async () => {
     await world.rule({ formula: { type: 'fixed', points: EARNED } });
     const people = Array.from({ length: PEOPLE }, aContact);
@@ -226,7 +119,7 @@ describe('the ledger', () => {
       },
       { within: 30_000 },
     );
-    expect(await wrongSums(database, world.organizationId)).toEqual([]);
+    expect(await wrongFigures(database, world.organizationId)).toEqual([]);
     const [ledger] = await database.query<{ points: number; expired: number; reversals: number }>(
       `SELECT sum(points)::float8 AS points, sum(points) FILTER (WHERE kind = 'expire')::float8 AS expired,
               count(reverses_id)::int - count(DISTINCT reverses_id)::int AS reversals
@@ -258,7 +151,7 @@ describe('the ledger', () => {
     };
     await Promise.all(Array.from({ length: AT_ONCE }, deliver));
     expect(await world.transactions(`event_id=${event.event_id}`)).toHaveLength(1);
-    expect(await wrongSums(database, organizationId)).toEqual([]);
+    expect(await wrongFigures(database, organizationId)).toEqual([]);
   }, 60_000);
 });
 

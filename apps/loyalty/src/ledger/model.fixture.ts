@@ -2,19 +2,23 @@
 interface ModelLot {
   id: string;
   remaining: number;
-  /** In which order lots end; Infinity: never. */
+  /** When it ends; Infinity: never. */
   end: number;
   ended: boolean;
   expired: number;
+  /** Of one that a reversal opened: the points of ended lots that came back, in their order. */
+  from: readonly [lotId: string, points: number][];
 }
 
 interface ModelTransaction {
-  kind: 'adjust' | 'spend' | 'reverse';
   points: number;
+  isReversal: boolean;
   /** What it took from lots, or gave them. */
   moved: Map<string, number>;
   reversed: boolean;
 }
+
+const RETURNED_FOR_MS = 30 * 86_400_000;
 
 /** What the ledger of one contact should do, one call after another, in plain words (loyalty.md §3). */
 export class ModelLedger {
@@ -32,75 +36,110 @@ export class ModelLedger {
     );
   }
 
-  credit(id: string, points: number, end = Infinity): void {
-    this.transactions.set(id, { kind: 'adjust', points, moved: this.open(id, points, end), reversed: false });
+  /** What is left of lots goes at their end. Answers of how many something was left. */
+  comeTo(now: number): number {
+    let expired = 0;
+    for (const lot of this.lots.filter((each) => !each.ended && each.end <= now)) {
+      lot.ended = true;
+      lot.expired = Math.max(0, lot.remaining);
+      lot.remaining -= lot.expired;
+      if (lot.expired > 0) expired += 1;
+    }
+    return expired;
+  }
+
+  credit(id: string, points: number, end: number): void {
+    const moved = this.open({ id, points, end, from: [] });
+    this.transactions.set(id, { points, isReversal: false, moved, reversed: false });
   }
 
   /** Whether there is enough; nothing happens otherwise. */
-  canSpend(points: number): boolean {
+  canTake(points: number): boolean {
     return points <= this.points;
   }
 
-  spend(id: string, points: number): void {
+  debit(id: string, points: number): void {
     const moved = new Map<string, number>();
     this.take(this.byEnd(), points, moved);
-    this.transactions.set(id, { kind: 'spend', points: -points, moved, reversed: false });
+    this.transactions.set(id, { points: -points, isReversal: false, moved, reversed: false });
+  }
+
+  /** The debits, or the credits, that could be reversed were there something left of them. */
+  unreversed(sign: 1 | -1): string[] {
+    return [...this.transactions]
+      .filter(([, each]) => !each.isReversal && !each.reversed && Math.sign(each.points) === sign)
+      .map(([id]) => id);
   }
 
   /** What a reversal of the transaction is refused with, or undefined. */
   refusal(id: string): 'already_reversed' | 'not_reversible' | undefined {
-    const original = this.transactions.get(id) as ModelTransaction;
-    if (original.kind === 'reverse') return 'not_reversible';
+    const original = this.transactionOf(id);
+    if (original.isReversal) return 'not_reversible';
     if (original.reversed) return 'already_reversed';
     if (original.points > 0 && original.points - this.expiredOf(id) <= 0) return 'not_reversible';
     return undefined;
   }
 
-  reverse(id: string, originalId: string): void {
-    const original = this.transactions.get(originalId) as ModelTransaction;
+  reverse(id: string, originalId: string, now: number): void {
+    const original = this.transactionOf(originalId);
     original.reversed = true;
-    const moved = original.points > 0 ? this.takeBack(originalId, original) : this.giveBack(id, original);
+    const moved =
+      original.points > 0 ? this.takeBack(originalId, original) : this.giveBack(id, original, now);
     const points = [...moved.values()].reduce((sum, each) => sum + each, 0);
-    this.transactions.set(id, { kind: 'reverse', points, moved, reversed: false });
+    this.transactions.set(id, { points, isReversal: true, moved, reversed: false });
   }
 
-  /** What is left of a lot goes at its end. */
-  expire(id: string): void {
-    const lot = this.lots.find((each) => each.id === id);
-    if (lot === undefined || lot.ended) return;
-    lot.ended = true;
-    lot.expired = Math.max(0, lot.remaining);
-    lot.remaining -= lot.expired;
+  /** What expired of a credit: of its lot, and its part of what expired of the lots in which points of it came back. */
+  private expiredOf(lotId: string): number {
+    const own = this.lots.find((each) => each.id === lotId)?.expired ?? 0;
+    return this.lots.reduce((sum, lot) => sum + this.partOf(lot, lotId), own);
+  }
+
+  /** Those that came back last expire first, those of one call in the order of their lots. */
+  private partOf(lot: ModelLot, lotId: string): number {
+    if (!lot.from.some(([id]) => id === lotId)) return 0;
+    let left = this.expiredOf(lot.id);
+    for (const [id, points] of lot.from.toReversed()) {
+      const part = Math.min(points, left);
+      if (id === lotId) return part;
+      left -= part;
+    }
+    return 0;
   }
 
   private takeBack(id: string, original: ModelTransaction): Map<string, number> {
     const moved = new Map<string, number>();
+    const expired = this.expiredOf(id);
     const own = this.lotOf(id);
-    const ordered = [own, ...this.byEnd().filter((lot) => lot !== own)];
-    const lacking = this.take(ordered, original.points - own.expired, moved);
+    const lacking = this.take(
+      [own, ...this.byEnd().filter((lot) => lot !== own)],
+      original.points - expired,
+      moved,
+    );
     own.remaining -= lacking;
     if (lacking > 0) moved.set(id, (moved.get(id) ?? 0) - lacking);
     return moved;
   }
 
-  private giveBack(id: string, original: ModelTransaction): Map<string, number> {
+  private giveBack(id: string, original: ModelTransaction, now: number): Map<string, number> {
     const moved = new Map<string, number>();
-    let late = 0;
-    for (const [lotId, points] of original.moved) {
+    const from: [string, number][] = [];
+    for (const [lotId, points] of [...original.moved].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const lot = this.lotOf(lotId);
-      if (lot.ended) late -= points;
+      if (lot.ended) from.push([lotId, -points]);
       else {
         lot.remaining -= points;
         moved.set(lotId, -points);
       }
     }
-    for (const [lotId, points] of late > 0 ? this.open(id, late, 0) : [])
-      moved.set(lotId, (moved.get(lotId) ?? 0) + points);
+    const late = from.reduce((sum, [, points]) => sum + points, 0);
+    const opened = late > 0 ? this.open({ id, points: late, end: now + RETURNED_FOR_MS, from }) : [];
+    for (const [lotId, points] of opened) moved.set(lotId, (moved.get(lotId) ?? 0) + points);
     return moved;
   }
 
   /** Fills debts, oldest first; the rest is a lot of its own. */
-  private open(id: string, points: number, end: number): Map<string, number> {
+  private open({ id, points, end, from }: Pick<ModelLot, 'id' | 'end' | 'from'> & { points: number }) {
     const moved = new Map<string, number>();
     let left = points;
     for (const lot of this.lots) {
@@ -110,7 +149,7 @@ export class ModelLedger {
       left -= paid;
       moved.set(lot.id, paid);
     }
-    this.lots.push({ id, remaining: left, end, ended: false, expired: 0 });
+    this.lots.push({ id, remaining: left, end, ended: false, expired: 0, from });
     if (left > 0) moved.set(id, left);
     return moved;
   }
@@ -131,8 +170,10 @@ export class ModelLedger {
     return [...this.lots].sort((a, b) => (a.end === b.end ? 0 : a.end - b.end));
   }
 
-  private expiredOf(id: string): number {
-    return this.lots.find((lot) => lot.id === id)?.expired ?? 0;
+  private transactionOf(id: string): ModelTransaction {
+    const transaction = this.transactions.get(id);
+    if (transaction === undefined) throw new Error('The model has no such transaction');
+    return transaction;
   }
 
   private lotOf(id: string): ModelLot {

@@ -19,7 +19,7 @@ import {
   startLoyalty,
 } from '../loyalty.fixture.js';
 import { SumsRebuild } from './sums-rebuild.js';
-import { wrongSums } from './sums.fixture.js';
+import { wrongFigures } from './figures.fixture.js';
 
 let app: TestApp;
 let database: TestDatabase;
@@ -161,7 +161,7 @@ describe('balances and lots made anew from the ledger', () => {
       for (; left > 0;) expect(await rebuild(world.organizationId)).toEqual([whole(world.organizationId)]);
     };
     await Promise.all([rebuilding(), ...Array.from({ length: 8 }, post)]);
-    expect(await wrongSums(database, world.organizationId)).toEqual([]);
+    expect(await wrongFigures(database, world.organizationId)).toEqual([]);
     const [row] = await database.query<{ count: number }>(
       'SELECT count(*)::int AS count FROM transactions WHERE organization_id = $1',
       [world.organizationId],
