@@ -32,10 +32,14 @@ export class ContactRowsRegistry {
 }
 
 /**
- * The rows of a table with the columns `contact_id` and `origin_contact_id`. A move leaves `updated_at` as it is: the
- * row has not been edited, and after an undo it is what it was. `table` is trusted.
+ * The rows of a table with the columns `contact_id` and `origin_contact_id`. `table` is trusted.
+ * @param shown whether the rows are answered by themselves: then a move sets their `updated_at`, for another state has
+ * another ETag
  */
-export function contactTable(table: string): Required<ContactRows> {
+export function contactTable(table: string, { shown = false } = {}): Required<ContactRows> {
+  const touch = shown
+    ? `, updated_at = greatest(clock_timestamp()::timestamptz(3), ${table}.updated_at + interval '1 millisecond')`
+    : '';
   return {
     origins: async (tx, contactIds) => {
       const rows = await tx.query<{ origin: string }>(
@@ -47,7 +51,7 @@ export function contactTable(table: string): Required<ContactRows> {
     },
     move: async (tx, contactIds, moves) => {
       await tx.query(
-        `UPDATE ${table} SET contact_id = given.contact_id
+        `UPDATE ${table} SET contact_id = given.contact_id${touch}
            FROM unnest($3::uuid[], $4::uuid[]) AS given (origin, contact_id)
           WHERE ${table}.organization_id = $1 AND ${table}.contact_id = ANY($2::uuid[])
             AND ${table}.origin_contact_id = given.origin AND ${table}.contact_id <> given.contact_id`,

@@ -44,7 +44,7 @@ export class ActivitiesService {
     contactRows: ContactRowsRegistry,
     stores: ResourceStores,
   ) {
-    contactRows.add(contactTable('activities'));
+    contactRows.add(contactTable('activities', { shown: true }));
     this.activities = stores.of<Activity>({
       entity: Activity,
       module: 'crm',

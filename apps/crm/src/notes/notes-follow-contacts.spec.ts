@@ -88,7 +88,7 @@ class World {
 }
 
 describe('notes of contacts that merge', () => {
-  it('move to the survivor, soft-deleted ones too, and back with the undo, otherwise untouched', async () => {
+  it('move to the survivor, soft-deleted ones too, and back with the undo; each state has an ETag of its own', async () => {
     const world = new World();
     const [survivor, merged] = [await world.contact(), await world.contact()];
     const [own, moved, gone] = [
@@ -99,13 +99,18 @@ describe('notes of contacts that merge', () => {
     await world.caller.delete(`${NOTES}/${gone.id}`);
     const deleted = await world.read(gone);
     await consumer.follow([world.merge(survivor, merged)]);
-    expect(await world.read(moved)).toEqual({ ...moved, contact_id: survivor });
-    expect(await world.read(gone)).toEqual({ ...deleted, contact_id: survivor });
+    const states = [await world.read(moved)];
+    expect(states[0]).toEqual({ ...moved, contact_id: survivor, updated_at: expect.any(String) });
+    expect(await world.read(gone)).toEqual({
+      ...{ ...deleted, contact_id: survivor, updated_at: expect.any(String) },
+    });
     const later = await world.note(merged);
     expect(later.contact_id).toBe(survivor);
     await consumer.follow([world.merge(survivor, merged, 'unmerged')]);
-    expect(await world.read(moved)).toEqual(moved);
-    expect(await world.read(gone)).toEqual(deleted);
+    states.push(await world.read(moved));
+    expect(states[1]).toEqual({ ...moved, updated_at: expect.any(String) });
+    expect(new Set([moved, ...states].map(({ updated_at: at }) => at)).size).toBe(3);
+    expect(await world.read(gone)).toEqual({ ...deleted, updated_at: expect.any(String) });
     expect(await world.read(own)).toEqual(own);
     expect((await world.read(later)).contact_id).toBe(survivor);
   });

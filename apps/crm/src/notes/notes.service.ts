@@ -22,7 +22,7 @@ export class NotesService {
     contactRows: ContactRowsRegistry,
     stores: ResourceStores,
   ) {
-    contactRows.add(contactTable('notes'));
+    contactRows.add(contactTable('notes', { shown: true }));
     this.notes = stores.of<Note>({
       entity: Note,
       module: 'crm',

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { ContactRowsRegistry } from '@customer-platform/contact-refs';
+import { Outbox } from '@customer-platform/event-bus';
 import { ContactRefsModule } from '../contact-refs/contact-refs.module.js';
 import { KnownDefinitions } from './definitions/known-definitions.js';
 import { ObjectDefinitionsController } from './definitions/object-definitions.controller.js';
@@ -17,7 +18,7 @@ import { recordsOfContacts } from './records/records-of-contacts.js';
   exports: [IndexBuilder],
 })
 export class ObjectsModule {
-  constructor(contactRows: ContactRowsRegistry, definitions: KnownDefinitions) {
-    contactRows.add(recordsOfContacts(definitions));
+  constructor(contactRows: ContactRowsRegistry, definitions: KnownDefinitions, outbox: Outbox) {
+    contactRows.add(recordsOfContacts(definitions, outbox));
   }
 }

@@ -1,11 +1,14 @@
 import { Client } from 'pg';
 import { Database, newId, type SubjectPage, type Transaction } from '@customer-platform/database';
+import { Outbox } from '@customer-platform/event-bus';
 import {
   contactChange,
   domainEvent,
   eventually,
   expectProblem,
   expectStatus,
+  type KafkaProbe,
+  kafkaProbe,
   peerModule,
 } from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../../contact-refs/contact-refs.consumer.js';
@@ -16,9 +19,12 @@ import { ObjectWorld } from '../objects.fixture.js';
 import { recordsOfContacts } from './records-of-contacts.js';
 
 let crm: TestCrm;
+let probe: KafkaProbe;
 let world: ObjectWorld;
 beforeAll(async () => {
-  crm = await startCrm();
+  crm = await startCrm({ events: true });
+  probe = kafkaProbe(crm.app);
+  probe.collect('crm');
 });
 afterAll(() => crm.close());
 beforeEach(() => {
@@ -107,20 +113,22 @@ describe('a reference to a contact', () => {
     expectProblem(await world.post('vehicle', { owner }), 422, 'reference_deleted');
   });
 
-  it('follows merges and their undo, in values, index and references', async () => {
+  it('follows merges and their undo, in values, index, references and ETag', async () => {
     const [survivor = '', merged = ''] = await world.contacts(2);
     await world.define('vehicle', [OWNER, DRIVER]);
     const own = await world.add('vehicle', { owner: survivor });
     const moved = await world.add('vehicle', { owner: merged, driver: merged });
     await world.merge(survivor, merged);
-    expect((await world.get('vehicle', moved)).body).toEqual({
-      ...moved,
-      values: { owner: survivor, driver: survivor },
-    });
+    const after = await world.get('vehicle', moved);
+    expect(after.body).toMatchObject({ id: moved.id, values: { owner: survivor, driver: survivor } });
     const found = `?values.owner=${survivor}`;
     expect((await world.list('vehicle', found)).map(({ id }) => id)).toEqual([moved.id, own.id]);
     await world.merge(survivor, merged, 'unmerged');
-    expect((await world.get('vehicle', moved)).body).toEqual(moved);
+    const undone = await world.get('vehicle', moved);
+    expect(undone.body.values).toEqual(moved.values);
+    const times = [moved, after.body, undone.body].map(({ updated_at: at }) => at);
+    expect(times).toEqual([...new Set(times)].sort());
+    expect((await world.get('vehicle', own)).body).toEqual(own);
     expect((await world.list('vehicle', found)).map(({ id }) => id)).toEqual([own.id]);
     expect((await world.list('vehicle', `?values.owner=${merged}`)).map(({ id }) => id)).toEqual([moved.id]);
   });
@@ -168,6 +176,21 @@ describe('an erasure', () => {
     expect((await world.get('policy', policy)).body.values).toEqual({ of: null });
     expect(await world.list('policy', '?values.of[is_null]=true')).toHaveLength(1);
     expect((await world.definition(vehicle)).record_count).toBe(1);
+    for (const each of [cleared, policy])
+      expect(
+        (await world.get(each === policy ? 'policy' : 'vehicle', each)).body.updated_at > each.updated_at,
+      ).toBe(true);
+    const told = await probe.expectEvents('crm.object.purged.v1', world.organizationId, 2);
+    expect(told.map(({ data }) => data.id).sort()).toEqual([deleted.id, alsoDeleted.id].sort());
+    const changes = probe
+      .events('crm.object.updated.v1', world.organizationId)
+      .map(({ data }) => [data.id, data.slug, data.changed]);
+    expect(changes).toEqual(
+      expect.arrayContaining([
+        [cleared.id, 'vehicle', ['values.driver']],
+        [policy.id, 'policy', ['values.of']],
+      ]),
+    );
     expect(await besides(world.organizationId)).toEqual({
       ...{ object_records: 2, object_ids: 2, object_references: 1, object_claims: 1 },
     });
@@ -203,7 +226,7 @@ describe('an erasure', () => {
     await world.define('vehicle', [OWNER]);
     const record = await world.add('vehicle', { owner: person });
     const { app } = crm.app;
-    const rows = recordsOfContacts(app.get(KnownDefinitions));
+    const rows = recordsOfContacts(app.get(KnownDefinitions), app.get(Outbox));
     await app.get(Database).inOrganization(world, async (tx) => {
       let looked = false;
       const query = async (sql: string, values: unknown[]): Promise<unknown> => {

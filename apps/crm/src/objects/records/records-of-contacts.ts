@@ -1,5 +1,6 @@
 import type { ContactRows } from '@customer-platform/contact-refs';
-import type { ReferenceSource, Transaction } from '@customer-platform/database';
+import { newId, type ReferenceSource, type Transaction } from '@customer-platform/database';
+import type { NewDomainEvent, Outbox } from '@customer-platform/event-bus';
 import type { FieldValues } from '../../fields/field.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import type { KnownDefinitions } from '../definitions/known-definitions.js';
@@ -29,10 +30,12 @@ const TARGETING = `
 const RECORDS = `
   SELECT id, definition_id, "values", deleted_at IS NULL AS live FROM object_records
    WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+/** Another state of a record has another ETag: its time is later than the last one's in any case. */
 const WRITE = `
-  UPDATE object_records AS record SET "values" = given."values"
+  UPDATE object_records AS record SET "values" = given."values",
+         updated_at = greatest(clock_timestamp()::timestamptz(3), record.updated_at + interval '1 millisecond')
     FROM unnest($2::uuid[], $3::jsonb[]) AS given (id, "values")
-   WHERE record.organization_id = $1 AND record.id = given.id`;
+   WHERE record.organization_id = $1 AND record.id = given.id AND record."values" <> given."values"`;
 const MOVE = `
   UPDATE object_references AS own SET contact_id = given.contact_id
     FROM unnest($2::uuid[], $3::text[], $4::uuid[], $5::uuid[]) AS given (record_id, field, contact_id, former)
@@ -67,7 +70,7 @@ type Becomes = (record: RecordRow, definition: KnownDefinition) => FieldValues |
  * Which records refer to the contacts is read before the records are locked: whoever had one meanwhile may have had it
  * refer to somebody else, so its values decide.
  */
-export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
+export function recordsOfContacts(definitions: KnownDefinitions, outbox: Outbox): ContactRows {
   return {
     origins: async (tx, contactIds) => {
       const rows = await tx.query<{ origin: string }>(ORIGINS, [tx.organizationId, contactIds]);
@@ -115,12 +118,12 @@ export function recordsOfContacts(definitions: KnownDefinitions): ContactRows {
           (field) => field.key === key && field.type === 'reference' && field.on_erasure === 'clear',
         );
       const going: string[] = [];
-      await inRounds(tx, { ids: [...byRecord.keys()], known }, (record, definition) => {
+      await inRounds(tx, { ids: [...byRecord.keys()], known, outbox }, (record, definition) => {
         const theirs = fieldsOf(record);
         if (!theirs.every((key) => isCleared(definition, key))) going.push(record.id);
         return without(record.values, theirs);
       });
-      await removeRecords(tx, { ids: going, known });
+      await removeRecords(tx, { ids: going, known, outbox });
     },
   };
 }
@@ -143,16 +146,19 @@ async function removeRecords(tx: Transaction, going: Round): Promise<void> {
   await inRounds(tx, going, () => undefined);
 }
 
-/** Records that one thing is done to, their definitions, and whether their references follow from their values. */
+/** Records that one thing is done to. */
 interface Round {
   readonly ids: readonly string[];
   readonly known: ReadonlyMap<string, KnownDefinition>;
+  /** Whether their references follow from their values. */
   readonly references?: boolean;
+  /** Where it is told of. */
+  readonly outbox?: Outbox;
 }
 
 async function inRounds(
   tx: Transaction,
-  { ids, known, references = true }: Round,
+  { ids, known, references = true, outbox }: Round,
   becomes: Becomes,
 ): Promise<void> {
   const sorted = [...ids].sort();
@@ -167,7 +173,33 @@ async function inRounds(
     });
     await writeSideRows(tx, changes, { references, claimsHeld: true });
     await writeRecords(tx, changes);
+    await outbox?.append(
+      tx,
+      changes.flatMap((change) => toldOf(tx, change)),
+    );
   }
+}
+
+/** What an erasure tells of a record (crm.md §6): it is purged, or has lost values. */
+function toldOf(
+  { organizationId }: Transaction,
+  { definition, before, after }: RecordChange,
+): NewDomainEvent[] {
+  if (!before) return [];
+  const { slug } = definition;
+  const lost = Object.keys(before.values).filter((key) => after && !(key in after.values));
+  if (after && lost.length === 0) return [];
+  const changed = lost.sort().map((key) => `values.${key}`);
+  return [
+    {
+      type: after ? 'crm.object.updated.v1' : 'crm.object.purged.v1',
+      organizationId,
+      key: before.id,
+      subject: `objects/${slug}/${before.id}`,
+      correlationId: newId(),
+      data: { id: before.id, slug, changed },
+    },
+  ];
 }
 
 async function writeRecords(tx: Transaction, changes: readonly RecordChange[]): Promise<void> {
