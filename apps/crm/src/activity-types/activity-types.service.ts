@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  Database,
   ResourceStores,
   type Patch,
   type ResourceStore,
@@ -13,22 +14,28 @@ import type { CreateActivityTypeDto, UpdateActivityTypeDto } from './activity-ty
 import { ActivityType, activityTypeEvent } from './activity-type.entity.js';
 import type { KeptType } from './kept-type.js';
 import { readOutcomes, removedOutcomes } from './outcome.js';
-import { demandFields, demandNoneEnded } from './uses-of-types.js';
+import { holdType, keepType } from './type-locks.js';
+import { type ActivitiesOfType, demandFields, demandNoneEnded } from './uses-of-types.js';
 
 const MOST_TYPES = 200;
 const MOST_FIELDS = 30;
 
 const FIND = 'SELECT id, fields FROM activity_types WHERE organization_id = $1 AND id = ANY($2::uuid[])';
 
-/** Shared by those who write activities of the type; a change of the type waits for them, and they for it. */
-const KEEP = 'SELECT id FROM activity_types WHERE organization_id = $1 AND id = $2 FOR SHARE';
+/** No transaction that writes an activity takes longer. */
+const SINCE = "SELECT statement_timestamp() - interval '5 minutes' AS since";
+
+const THERE = 'SELECT FROM activity_types WHERE organization_id = $1 AND id = $2';
 
 /** What activities can be, and what their values hold (crm.md §2). */
 @Injectable()
 export class ActivityTypesService {
   private readonly activityTypes: ResourceStore<ActivityType>;
 
-  constructor(stores: ResourceStores) {
+  constructor(
+    stores: ResourceStores,
+    private readonly database: Database,
+  ) {
     this.activityTypes = stores.of<ActivityType>({
       entity: ActivityType,
       module: 'crm',
@@ -65,21 +72,33 @@ export class ActivityTypesService {
    * @throws Problem `resource_deleted`, `etag_mismatch`, `validation_failed`; `field_in_use`, `records_incompatible`
    * where the activities that there are do not allow it
    */
-  update(context: RequestContext, id: string, body: UpdateActivityTypeDto): Promise<ActivityType> {
+  async update(context: RequestContext, id: string, body: UpdateActivityTypeDto): Promise<ActivityType> {
     // What can be refused without the row is refused before it is looked for.
     const refusals = new Refusals();
     const outcomes = body.outcomes && readOutcomes(refusals, body.outcomes);
     const fields = body.fields && readFields(refusals, body.fields, '/fields', MOST_FIELDS);
     refusals.done();
-    return this.activityTypes.update(context, id, async (type, tx): Promise<Patch<ActivityType>> => {
-      if (fields) await demandChange(tx, type, fields);
-      if (outcomes) await demandNoneEnded(tx, id, removedOutcomes(type.outcomes, outcomes));
-      return { name: body.name, outcomes, outcomeRequired: body.outcome_required, fields };
-    });
+    const demand = async (tx: Transaction, type: ActivityType, since?: Date): Promise<void> => {
+      const activities = { typeId: id, since };
+      if (fields) await demandChange(tx, type, { fields, activities });
+      if (outcomes) await demandNoneEnded(tx, activities, removedOutcomes(type.outcomes, outcomes));
+    };
+    const since = await this.demandBefore(context, id, demand);
+    return this.alone(context, id, (tx) =>
+      this.activityTypes.update(
+        context,
+        id,
+        async (type): Promise<Patch<ActivityType>> => {
+          await demand(tx, type, since);
+          return { name: body.name, outcomes, outcomeRequired: body.outcome_required, fields };
+        },
+        { tx },
+      ),
+    );
   }
 
   softDelete(context: RequestContext, id: string): Promise<void> {
-    return this.activityTypes.softDelete(context, id);
+    return this.alone(context, id, (tx) => this.activityTypes.softDelete(context, id, { tx }));
   }
 
   /** @throws Problem `not_deleted`, `restore_conflict`, `limit_reached` */
@@ -91,9 +110,35 @@ export class ActivityTypesService {
     return this.activityTypes.purge(context, id);
   }
 
+  private alone<T>(context: RequestContext, id: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.database.inOrganization(context, async (tx) => {
+      await holdType(tx, id);
+      return work(tx);
+    });
+  }
+
+  /**
+   * Demands it of all activities while others go on writing: under the lock only those are looked at that have changed
+   * since the instant that it answers, and those that were under way.
+   */
+  private demandBefore(
+    context: RequestContext,
+    id: string,
+    demand: (tx: Transaction, type: ActivityType) => Promise<void>,
+  ): Promise<Date> {
+    return this.database.inOrganization(context, async (tx) => {
+      const [row] = await tx.query<{ since: Date }>(SINCE);
+      const type = await this.activityTypes.get(context, id, 'any', tx);
+      // A soft-deleted one is refused by the change itself.
+      if (type.deletedAt === null) await demand(tx, type);
+      return (row as { since: Date }).since;
+    });
+  }
+
   /** The type, soft-deleted or not, as it stays until the transaction ends; undefined if there is none. */
   async keep(context: RequestContext, tx: Transaction, id: string): Promise<KeptType | undefined> {
-    const rows = await tx.query(KEEP, [tx.organizationId, id]);
+    await keepType(tx, id);
+    const rows = await tx.query(THERE, [tx.organizationId, id]);
     return rows.length === 0 ? undefined : this.activityTypes.get(context, id, 'any', tx);
   }
 
@@ -110,10 +155,10 @@ export class ActivityTypesService {
 async function demandChange(
   tx: Transaction,
   type: ActivityType,
-  fields: ActivityType['fields'],
+  { fields, activities }: { fields: ActivityType['fields']; activities: ActivitiesOfType },
 ): Promise<void> {
   const refusals = new Refusals();
   const demands = demandsOf(refusals, type.fields, fields);
   refusals.done();
-  await demandFields(tx, type.id, demands);
+  await demandFields(tx, activities, demands);
 }
