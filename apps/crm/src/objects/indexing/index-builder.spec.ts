@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { metrics } from '@customer-platform/http';
 import { eventually, expectStatus } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { holdDefinition } from '../definitions/definition-locks.js';
@@ -42,5 +43,37 @@ it('a definition that somebody has alone holds up the indexes of no other', asyn
   await eventually(async () => {
     await builder.runAll();
     expect(await waiting()).toEqual([]);
+  });
+});
+
+it('an index that cannot be built holds up no other of its definition', async () => {
+  const builder = crm.app.app.get(IndexBuilder);
+  const world = new ObjectWorld(crm);
+  const fields = [{ key: 'at', type: 'datetime' }, YEAR];
+  const definition = await world.define('thing', fields);
+  const thing = await world.add('thing', { at: '2000-01-01T00:00:00Z', year: 1 });
+  const setAt = (at: string) =>
+    crm.database.query(
+      `UPDATE object_records SET "values" = jsonb_set("values", '{at}', to_jsonb($2::text)) WHERE id = $1`,
+      [thing.id, at],
+    );
+  // As a release stored it that did not know what PostgreSQL refuses.
+  await setAt('0000-01-01T00:00:00Z');
+  const indexed = fields.map((field) => ({ ...field, indexed: true }));
+  expectStatus(await world.redefine(definition, { fields: indexed }), 200);
+  const states = async (): Promise<unknown[]> =>
+    (await world.definition(definition)).fields.map(
+      (field) => (field as { index_state: string }).index_state,
+    );
+  await eventually(async () => {
+    await builder.runAll();
+    expect(await states()).toEqual(['building', 'ready']);
+  });
+  const told = await metrics.getSingleMetricAsString('job_failures_total');
+  expect(told).toMatch(/job_name="object-indexes"\} [1-9]/);
+  await setAt('2000-01-01T00:00:00Z');
+  await eventually(async () => {
+    await builder.runAll();
+    expect(await states()).toEqual(['ready', 'ready']);
   });
 });

@@ -18,10 +18,13 @@ const STEPS_AT_ONCE = 6;
 
 /** Their time comes in milliseconds, as it is stored. */
 const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
-/** They take turns: one of a million records holds up nobody else's. What another process works on is passed over. */
+/**
+ * They take turns: one of a million records holds up nobody else's. What another process works on is passed over, and so
+ * is what failed a while ago, by its name.
+ */
 const NEXT = `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
-   WHERE definition_id <> ALL($1::uuid[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE definition_id || ' ' || number <> ALL($1::text[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 const FIRST_BUILT = `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
    WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' AND ${DUE}
@@ -101,8 +104,9 @@ export class IndexBuilder extends ItemJob<IndexJob> {
     return job;
   }
 
-  protected nameOf(job: IndexJob): string {
-    return job.definition_id;
+  /** Each by itself: one that fails stops no other of its definition. */
+  protected nameOf({ definition_id: id, number }: IndexJob): string {
+    return `${id} ${String(number)}`;
   }
 
   /** One whose definition somebody has alone is left for a while: the others do not wait for it. */
