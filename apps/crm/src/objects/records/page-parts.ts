@@ -1,10 +1,16 @@
-import type { Transaction } from '@customer-platform/database';
+import { timeOfId, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page } from '@customer-platform/http';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import type { RecordRow } from './record-row.js';
 
 /** Bytes of the values of one page, beyond the first record. */
 const MOST_BYTES = 4 * 1024 * 1024;
+/**
+ * So many rows are looked at for one page. Where filters let too few of them through, the page ends there, short or empty,
+ * with a cursor from which the next goes on: two values that each half of a million records has, and none both, would have
+ * half a million records fetched for it (ADR 351).
+ */
+const MOST_LOOKED_AT = 20_000;
 
 /** The values of a statement's places; the organization and the definition are `$1` and `$2`. */
 export class Places {
@@ -65,6 +71,15 @@ const RECORD = (id: string, probes: readonly string[]): string => `
     SELECT ${COLUMNS} FROM object_records AS record
      WHERE ${['record.organization_id = $1', `record.id = ${id}`, ...probes].join(' AND ')} OFFSET 0) AS record`;
 
+/** A statement over the rows of a part, in its order. */
+interface Walk {
+  /** The rows that are looked at, called `own` outside, with `id` and what they are in the order of. */
+  readonly rows: string;
+  readonly order: string;
+  /** The first of the cursor's values, of a row and its record. */
+  readonly key: string;
+}
+
 /** The rows of the parts, one after the other, as far as the page goes. */
 export async function boundedPage(
   tx: Transaction,
@@ -77,40 +92,79 @@ export async function boundedPage(
     const left = query.limit + 1 - rows.length;
     if (left <= 0) break;
     const places = new Places(tx.organizationId, definition.id);
-    const sql = statementOf(part, places, probe, left);
-    rows.push(...(await tx.query<KeyedRow>(sql, places.values)));
+    if (part.kind === 'fetched') {
+      rows.push(...(await tx.query<KeyedRow>(fetched(part, places, probe(places), left), places.values)));
+      continue;
+    }
+    const found = await tx.query<KeyedRow>(walked(part, places, probe, left), places.values);
+    rows.push(...found);
+    if (found.length === left) break;
+    const last = await lastLookedAt(tx, definition, part);
+    if (last) return toPage(rows, query, last);
   }
   return toPage(rows, query);
 }
 
-function statementOf(part: Part, places: Places, probe: PagePlan['probe'], limit: number): string {
+type Walked = Exclude<Part, { kind: 'fetched' }>;
+
+/** Where a walk ended that has more before it. */
+interface Position {
+  readonly page_key: string;
+  readonly id: string;
+}
+
+function walked(part: Walked, places: Places, probe: PagePlan['probe'], limit: number): string {
+  const { rows, order, key } = walkOf(part, places);
+  return `SELECT ${COLUMNS}, ${key} AS page_key FROM (${rows} LIMIT ${String(MOST_LOOKED_AT)}) AS own
+    ${RECORD('own.id', probe(places))} ORDER BY ${order} LIMIT ${String(limit)}`;
+}
+
+async function lastLookedAt(
+  tx: Transaction,
+  definition: KnownDefinition,
+  part: Walked,
+): Promise<Position | undefined> {
+  const places = new Places(tx.organizationId, definition.id);
+  const { rows, key } = walkOf(part, places);
+  // Ids are in the order of creation, whose time they hold.
+  const said = part.kind === 'ids' ? 'NULL' : key;
+  const sql = `SELECT id, ${said} AS page_key FROM (${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1) AS own`;
+  const [last] = await tx.query<{ id: string; page_key: string | null }>(sql, places.values);
+  return last && { id: last.id, page_key: last.page_key ?? timeOfId(last.id).toISOString() };
+}
+
+function walkOf(part: Walked, places: Places): Walk {
   const way = part.direction.toUpperCase();
   const beyond = part.direction === 'asc' ? '>' : '<';
-  const bound = `LIMIT ${String(limit)}`;
   switch (part.kind) {
     case 'ids': {
       const after =
         part.after === undefined ? '' : `AND own.record_id ${beyond} ${places.add(part.after, 'uuid')}`;
-      const own = `SELECT own.record_id ${part.rows(places)} ${after} ORDER BY own.record_id ${way} OFFSET 0`;
-      return `SELECT ${COLUMNS}, ${timeText('record.created_at')} AS page_key FROM (${own}) AS own
-        ${RECORD('own.record_id', probe(places))} ORDER BY own.record_id ${way} ${bound}`;
+      return {
+        rows: `SELECT own.record_id AS id ${part.rows(places)} ${after} ORDER BY own.record_id ${way}`,
+        order: `own.id ${way}`,
+        key: timeText('record.created_at'),
+      };
     }
     case 'values': {
       const after = keyset('own.value, own.record_id', beyond, part.after, part.type, places);
-      const own = `SELECT own.value, own.record_id ${part.rows(places)} ${after}
-        ORDER BY own.value ${way}, own.record_id ${way} OFFSET 0`;
-      return `SELECT ${COLUMNS}, ${keyText('own.value', part.type)} AS page_key FROM (${own}) AS own
-        ${RECORD('own.record_id', probe(places))} ORDER BY own.value ${way}, own.record_id ${way} ${bound}`;
+      return {
+        rows: `SELECT own.record_id AS id, own.value AS key ${part.rows(places)} ${after}
+          ORDER BY own.value ${way}, own.record_id ${way}`,
+        order: `own.key ${way}, own.id ${way}`,
+        key: keyText('own.key', part.type),
+      };
     }
-    case 'fetched':
-      return fetched(part, places, probe(places), bound);
     case 'records': {
-      const after = keyset(`record.${part.column}, record.id`, beyond, part.after, 'timestamptz', places);
-      const where = ['record.organization_id = $1', 'record.definition_id = $2', ...probe(places)].join(
-        ' AND ',
-      );
-      return `SELECT ${COLUMNS}, ${timeText(`record.${part.column}`)} AS page_key FROM object_records AS record
-        WHERE ${where} ${after} ORDER BY record.${part.column} ${way}, record.id ${way} ${bound}`;
+      const column = `own.${part.column}`;
+      const after = keyset(`${column}, own.id`, beyond, part.after, 'timestamptz', places);
+      return {
+        rows: `SELECT own.id, ${column} AS key FROM object_records AS own
+          WHERE own.organization_id = $1 AND own.definition_id = $2 ${after}
+          ORDER BY ${column} ${way}, own.id ${way}`,
+        order: `own.key ${way}, own.id ${way}`,
+        key: timeText('own.key'),
+      };
     }
   }
 }
@@ -120,7 +174,7 @@ function fetched(
   part: Extract<Part, { kind: 'fetched' }>,
   places: Places,
   probes: readonly string[],
-  bound: string,
+  limit: number,
 ): string {
   const way = part.direction.toUpperCase();
   const beyond = part.direction === 'asc' ? '>' : '<';
@@ -136,7 +190,7 @@ function fetched(
   return `SELECT page.*, ${keyText('page.key', part.type)} AS page_key FROM (
       SELECT ${COLUMNS}, ${part.key(places)} AS key FROM (SELECT own.record_id ${part.rows(places)} OFFSET 0) AS own
       ${RECORD('own.record_id', probes)}) AS page ${after}
-    ORDER BY ${last}, page.key ${way}, page.id ${way} ${bound}`;
+    ORDER BY ${last}, page.key ${way}, page.id ${way} LIMIT ${String(limit)}`;
 }
 
 function keyset(
@@ -160,13 +214,14 @@ function keyText(column: string, type: string): string {
   return `CASE WHEN isfinite(${column}) THEN ${timeText(column)} ELSE (${column})::text END`;
 }
 
-function toPage(rows: readonly KeyedRow[], query: ListQuery): Page<RecordRow> {
+/** @param end where the walk ended, if it did before the page was full */
+function toPage(rows: readonly KeyedRow[], query: ListQuery, end?: Position): Page<RecordRow> {
   let bytes = 0;
   const fitting = rows.slice(0, query.limit).filter((row, at) => {
     bytes += Buffer.byteLength(JSON.stringify(row.values));
     return at === 0 || bytes <= MOST_BYTES;
   });
-  const last = fitting.length < rows.length ? fitting.at(-1) : undefined;
+  const last: Position | undefined = fitting.length < rows.length ? fitting.at(-1) : end;
   const data = fitting.map(({ id, values, created_at, updated_at, deleted_at }) => ({
     ...{ id, values, created_at, updated_at, deleted_at },
   }));

@@ -40,6 +40,22 @@ async function three(): Promise<void> {
   await world.add('vehicle', {});
 }
 
+describe('what stands for no value in an index', () => {
+  it('is no reference that a filter could name', async () => {
+    const target = await world.define('owner');
+    await world.define('vehicle', [{ key: 'ref', type: 'reference', target: target.id, indexed: true }]);
+    const owner = await world.add('owner', {});
+    const named = await world.add('vehicle', { ref: owner.id });
+    const without = await world.add('vehicle', {});
+    const idsOf = async (query: string) => (await world.list('vehicle', query)).map(({ id }) => id);
+    const last = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+    expect(await idsOf(`?values.ref=${last}`)).toEqual([]);
+    expect(await idsOf(`?values.ref=${last.toUpperCase()}`)).toEqual([]);
+    expect(await idsOf(`?values.ref[in]=${last},${owner.id}`)).toEqual([named.id]);
+    expect(await idsOf('?values.ref[is_null]=true')).toEqual([without.id]);
+  });
+});
+
 describe('GET /v1/crm/objects/{slug}', () => {
   it.each<[string, unknown[]]>([
     ['values.name=A%CC%81bel', ['Ábel']],
@@ -190,5 +206,60 @@ describe('an index over records that there are', () => {
     expect(problem['field']).toBe('year');
     expectProblem(await world.caller.get(`${OBJECTS}/thing?sort=values.year`), 409, 'index_building');
     expect(await world.caller.get(`${DEFINITIONS}/${thing.id}`)).toMatchObject({ status: 200 });
+  });
+});
+
+/** Records of a generation, half with `name=a`, half with `year=1`, none with both. */
+const FILL = `
+  WITH records AS (
+    INSERT INTO object_records (organization_id, id, definition_id, "values", created_at, updated_at)
+    SELECT $1, ('01940000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, $2,
+           CASE WHEN n % 2 = 0 THEN '{"name": "a", "year": 2}'::jsonb ELSE '{"name": "b", "year": 1}' END,
+           '2024-12-25T22:46:27.584Z', now()
+      FROM generate_series(1, $3::int) AS n RETURNING id, "values"),
+  names AS (
+    INSERT INTO object_texts (organization_id, definition_id, number, value, record_id, live)
+    SELECT $1, $2, $4, '=' || ("values"->>'name'), id, true FROM records)
+  INSERT INTO object_numbers (organization_id, definition_id, number, value, record_id, live)
+  SELECT $1, $2, $5, ("values"->>'year')::float8, id, true FROM records`;
+
+describe('filters of which each lets many records through, and together few', () => {
+  it('end a page where enough was looked at; the walk comes to all that there are', async () => {
+    const definition = await world.define('thing', FIELDS.slice(0, 2));
+    const [row] = await crm.database.query<{ indexes: { number: number }[] }>(
+      'SELECT indexes FROM object_definitions WHERE id = $1',
+      [definition.id],
+    );
+    const numbers = row?.indexes.map(({ number }) => number) ?? [];
+    await crm.database.query(FILL, [world.organizationId, definition.id, 50_000, ...numbers]);
+    await crm.database.query(
+      `INSERT INTO object_tallies (organization_id, definition_id, shard, records, active, held, active_held)
+       VALUES ($1, $2, 0, 50000, 50000, '{"name": 50000, "year": 50000}', '{"name": 50000, "year": 50000}')`,
+      [world.organizationId, definition.id],
+    );
+    const both = await world.add('thing', { name: 'a', year: 1 });
+    const last = await world.add('thing', { name: 'a', year: 3 });
+    const walk = async (query: string): Promise<{ ids: string[]; pages: number }> => {
+      const ids: string[] = [];
+      let pages = 0;
+      for (let cursor = ''; ; pages += 1) {
+        const path = `${OBJECTS}/thing?limit=50&values.name=a&values.year=1${query}${cursor}`;
+        const answer = await world.caller.get<{
+          data: ObjectRecordDto[];
+          page: { next_cursor: string | null };
+        }>(path);
+        expectStatus(answer, 200);
+        ids.push(...answer.body.data.map(({ id }) => id));
+        const { next_cursor: next } = answer.body.page;
+        if (next === null) return { ids, pages: pages + 1 };
+        cursor = `&cursor=${next}`;
+      }
+    };
+    for (const sort of ['-created_at', 'created_at', 'updated_at', 'values.name', '-values.year']) {
+      const { ids, pages } = await walk(`&sort=${sort}`);
+      expect(ids).toEqual([both.id]);
+      expect(pages).toBeGreaterThan(1);
+    }
+    expect((await world.list('thing', '?values.name=a&limit=1'))[0]?.id).toBe(last.id);
   });
 });

@@ -158,17 +158,19 @@ function condition(
   const type = INDEX_TYPES[kind];
   const nothing = (): string => places.add(NOTHING[kind], type);
   if (op === 'is_null') return `${value} ${given === true ? '=' : '<'} ${nothing()}`;
+  // What stands for no value is no value that a filter could mean.
+  const some = (): string => `${value} < ${nothing()}`;
   if (op === 'in')
-    return `${value} = ANY(${places.add(
+    return `${some()} AND ${value} = ANY(${places.add(
       values.map((each) => indexed(field, each)),
       `${type}[]`,
     )})`;
   const place = places.add(indexed(field, given), type);
-  if (op === 'eq') return `${value} = ${place}`;
+  if (op === 'eq') return `${some()} AND ${value} = ${place}`;
   if (op === 'prefix') return `${value} ^@ ${place}`;
   const range = `${value} ${RANGE_OPS[op] ?? '='} ${place}`;
   // What stands for no value is greater than all.
-  return op === 'gt' || op === 'gte' ? `${range} AND ${value} < ${nothing()}` : range;
+  return op === 'gt' || op === 'gte' ? `${range} AND ${some()}` : range;
 }
 
 /** Conditions that no index answers: over the record itself, which is fetched anyway. */
