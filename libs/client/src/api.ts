@@ -2759,6 +2759,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/loyalty/transactions/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a transaction did to lots
+         * @description A transaction itself shows the first 100.
+         */
+        get: operations["loyalty.Ledger.lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/messaging/campaigns": {
         parameters: {
             query?: never;
@@ -8099,6 +8119,9 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "earn" | "adjust" | "spend" | "expire" | "reverse";
+            /** @description How many there are: `…/{id}/lines` lists all. */
+            line_count: number;
+            /** @description The first 100, by lot. */
             lines: components["schemas"]["LineDto"][];
             /** Format: date-time */
             occurred_at: string | null;
@@ -19130,6 +19153,7 @@ export interface operations {
                      *               "points": 1
                      *             }
                      *           ],
+                     *           "line_count": 1,
                      *           "rule_id": null,
                      *           "rule_version": null,
                      *           "event_id": null,
@@ -19204,6 +19228,7 @@ export interface operations {
                      *           "points": 1
                      *         }
                      *       ],
+                     *       "line_count": 1,
                      *       "rule_id": null,
                      *       "rule_version": null,
                      *       "event_id": null,
@@ -19256,6 +19281,7 @@ export interface operations {
                      *           "points": 1
                      *         }
                      *       ],
+                     *       "line_count": 1,
                      *       "rule_id": null,
                      *       "rule_version": null,
                      *       "event_id": null,
@@ -19274,6 +19300,57 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TransactionDto"];
+                };
+            };
+        };
+    };
+    "loyalty.Ledger.lines": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                /** @description Fields, with a minus descending, separated by commas: lot_id */
+                sort?: string;
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "lot_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "points": 1
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["LineDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
                 };
             };
         };
