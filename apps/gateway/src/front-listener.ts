@@ -1,10 +1,10 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { correlationIdFrom } from '@customer-platform/events';
 import type { GatewayConfig } from './gateway.config.js';
 import { refuseUnreadable } from './unreadable.js';
 import { answerProblemOnSocket } from './problem-response.js';
-import { correlationIdOf } from './correlation.js';
 
 const LIMITS = {
   maxHeaderSize: 16 * 1024,
@@ -45,7 +45,7 @@ export class FrontListener {
       receive(request, response);
     });
     this.server.on('connect', (_request, socket: Socket) =>
-      answerProblemOnSocket(socket, 'method_not_allowed', correlationIdOf(undefined)),
+      answerProblemOnSocket(socket, 'method_not_allowed', correlationIdFrom(undefined)),
     );
     this.server.on('clientError', refuseUnreadable);
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { correlationIdFrom } from '@customer-platform/events';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
-import { correlationIdOf } from './correlation.js';
 import { Documents } from './documents.js';
 import { FrontListener } from './front-listener.js';
 import type { GatewayConfig } from './gateway.config.js';
@@ -47,7 +47,7 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
     gateway.handle(request, response).catch((cause: unknown) => {
       const problem = new Problem('internal_error', { cause });
       options.onFailure?.('gateway', problem, '');
-      answerProblem(response, problem, { instance: '/', correlationId: correlationIdOf(undefined) });
+      answerProblem(response, problem, { instance: '/', correlationId: correlationIdFrom(undefined) });
     });
   });
   const drain = (): void => {
@@ -83,7 +83,7 @@ class Gateway {
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const began = performance.now();
     const { tls, trustedProxies, publicHost } = this.config;
-    const correlationId = correlationIdOf(request.headers['x-correlation-id']);
+    const correlationId = correlationIdFrom(request.headers['x-correlation-id']);
     const origin = originOf(request, tls !== undefined, trustedProxies);
     // A browser that came by TLS shall never come without it (RFC 6797); said over plain HTTP it would mean nothing.
     if (origin.protocol === 'https') response.setHeader('strict-transport-security', HSTS);

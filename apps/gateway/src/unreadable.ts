@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { correlationIdFrom } from '@customer-platform/events';
 import type { ProblemCode } from '@customer-platform/problem-json';
-import { correlationIdOf } from './correlation.js';
 import { answerProblemOnSocket } from './problem-response.js';
 import { LONGEST_TARGET } from './request-target.js';
 
@@ -27,7 +27,7 @@ export function refuseUnreadable(error: ParserError, socket: Socket): void {
   }
   const overflow = error.code === 'HPE_HEADER_OVERFLOW' && beginsWithLongTarget(error.rawPacket);
   const code = overflow ? 'uri_too_long' : (CODES[error.code ?? ''] ?? 'malformed_request');
-  answerProblemOnSocket(socket, code, correlationIdOf(undefined));
+  answerProblemOnSocket(socket, code, correlationIdFrom(undefined));
 }
 
 /** The parser counts the target among the headers; which of the two was too long shows in the first line. */

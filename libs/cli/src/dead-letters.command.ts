@@ -132,8 +132,18 @@ async function redeliver(app: INestApplication, { values, print }: Given<Chosen>
 }
 
 /** Without the payload, which may hold personal data. */
-function shown({ payload: _payload, ...event }: ParkedEvent): object {
-  return event;
+function shown({ payload, ...event }: ParkedEvent): object {
+  return { ...event, subject: subjectOf(payload) };
+}
+
+/** What it is about, which is what stayed as it was; null where nothing can be read. */
+function subjectOf(payload: string): string | null {
+  try {
+    const { subject } = JSON.parse(payload) as { subject?: unknown };
+    return typeof subject === 'string' ? subject : null;
+  } catch {
+    return null;
+  }
 }
 
 function textOf(event: ParkedEvent): string {
@@ -141,6 +151,6 @@ function textOf(event: ParkedEvent): string {
   const at = event.parked_at.toISOString();
   return (
     `${id}  ${at}  ${type || 'no domain event'}  ${consumer}  organization ${organization}\n` +
-    `  ${String(attempts)} tries: ${error}`
+    `  about ${subjectOf(event.payload) ?? 'what cannot be read'}\n  ${String(attempts)} tries: ${error}`
   );
 }

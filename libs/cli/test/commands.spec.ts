@@ -235,6 +235,7 @@ describe('platform events dead-letters', () => {
     expect(code).toBe(0);
     expect(out).toContain(`${id}  `);
     expect(out).toContain('core.consent.recorded.v1  core.domain-events/Consents');
+    expect(out).toMatch(/about contacts\/[0-9a-f-]{36}\n/);
     expect(out).toMatch(/3 tries: TypeError: a mistake\n1 dead letters\n$/);
     expect(out).not.toContain('shown');
     const [line] = jsonLines((await letters('list', '--json', '--organization', organizationId)).out);

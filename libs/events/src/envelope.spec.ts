@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { EVENT_TYPES, EVENTS, isEventType, publisherOf, topicOf } from './catalogue.js';
-import { checkData, InvalidDomainEvent, parseDomainEvent, sourceOf, UnknownEventType } from './envelope.js';
+import { correlationIdFrom } from './correlation.js';
+import { checkEvent, InvalidDomainEvent, parseDomainEvent, sourceOf, UnknownEventType } from './envelope.js';
 
 const contactId = randomUUID();
 
@@ -76,6 +77,28 @@ describe('the catalogue', () => {
   });
 });
 
+/** A trace id written as a UUID, as callers send it: version 12 of a variant that there is not. */
+const OF_NO_VERSION = '01234567-89ab-cdef-0123-456789abcdef';
+
+describe('correlationIdFrom', () => {
+  it.each([OF_NO_VERSION, OF_NO_VERSION.toUpperCase(), 'ffffffff-ffff-ffff-ffff-fffffffffffe', randomUUID()])(
+    'takes %s, which the envelope then reads',
+    (header) => {
+      const correlationid = correlationIdFrom(header);
+      expect(correlationid).toBe(header.toLowerCase());
+      const event = anEvent({ correlationid });
+      expect(parseDomainEvent(JSON.stringify(event))).toEqual(event);
+    },
+  );
+
+  it.each([undefined, '', 'abc', `${OF_NO_VERSION}0`, `{${OF_NO_VERSION}}`, [OF_NO_VERSION, OF_NO_VERSION]])(
+    'makes a new one of %j',
+    (header) => {
+      expect(correlationIdFrom(header)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab]/);
+    },
+  );
+});
+
 describe('parseDomainEvent', () => {
   it('reads what was written, fields of a newer publisher included', () => {
     const event = anEvent({ causationid: randomUUID(), dataschema: 'later' });
@@ -112,20 +135,37 @@ describe('parseDomainEvent', () => {
   });
 });
 
-describe('checkData', () => {
+describe('checkEvent', () => {
   it('takes what every published schema itself describes', () => {
     for (const type of EVENT_TYPES) {
-      const sample = sampleOf(EVENTS[type].schema);
+      const data = sampleOf(EVENTS[type].schema);
       expect(() => {
-        checkData(type, sample);
+        checkEvent(anEvent({ type, data }));
       }).not.toThrow();
     }
   });
 
   it('refuses what lacks a field', () => {
     expect(() => {
-      checkData('core.erasure.requested.v1', { contact_id: contactId });
+      checkEvent(anEvent({ type: 'core.erasure.requested.v1', data: { contact_id: contactId } }));
     }).toThrow(InvalidDomainEvent);
+  });
+
+  it('tells whose the refused one is, where that can be read', () => {
+    const organizationid = randomUUID();
+    const refusalOf = (change: object): unknown => {
+      try {
+        checkEvent(anEvent({ id: 'none', ...change }));
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    };
+    expect(refusalOf({ organizationid: organizationid.toUpperCase() })).toMatchObject({
+      organizationId: organizationid,
+      type: 'core.event.recorded.v1',
+    });
+    expect(refusalOf({ organizationid: 'none' })).toMatchObject({ organizationId: undefined });
   });
 
   it('knows the source of a type', () => {

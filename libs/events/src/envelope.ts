@@ -51,6 +51,8 @@ export class InvalidDomainEvent extends Error {
     /** The type as far as it could be read. */
     readonly type: string | undefined,
     detail: string,
+    /** The organization as far as it could be read: whoever sets the message aside keeps it there. */
+    readonly organizationId?: string,
   ) {
     super(detail);
     this.name = 'InvalidDomainEvent';
@@ -80,22 +82,30 @@ export function parseDomainEvent(text: string): DomainEvent;
 export function parseDomainEvent(text: string, wanted: ReadonlySet<EventType>): DomainEvent | undefined;
 export function parseDomainEvent(text: string, wanted?: ReadonlySet<EventType>): DomainEvent | undefined {
   const value = readJson(text);
-  const type = typeOf(value);
+  const type = textIn(value, 'type');
   if (wanted && type !== undefined && isEventType(type) && !wanted.has(type)) return undefined;
-  const envelope = envelopeSchema.safeParse(value);
-  if (!envelope.success) throw new InvalidDomainEvent(type, describe(envelope.error, ''));
-  if (!isEventType(envelope.data.type)) throw new UnknownEventType(envelope.data.type);
-  checkData(envelope.data.type, (value as { data?: unknown }).data);
-  return value as DomainEvent;
+  checkEvent(value);
+  return value;
 }
 
 /**
- * Refuses data that does not match its type's schema, so that nothing wrong is ever published.
+ * Refuses what is no domain event: of the reader's text, and of what is about to be published, so that nothing is ever
+ * published that cannot be read.
  * @throws InvalidDomainEvent naming the fields at fault, never their values
+ * @throws UnknownEventType when the envelope is right and its type is not known here
  */
-export function checkData(type: EventType, data: unknown): void {
-  const result = (EVENTS[type].schema as z.ZodObject).safeParse(data);
-  if (!result.success) throw new InvalidDomainEvent(type, `${type}: ${describe(result.error, 'data')}`);
+export function checkEvent(value: unknown): asserts value is DomainEvent {
+  const envelope = envelopeSchema.safeParse(value);
+  if (!envelope.success) throw refused(value, describe(envelope.error, ''));
+  const { type } = envelope.data;
+  if (!isEventType(type)) throw new UnknownEventType(type);
+  const data = (EVENTS[type].schema as z.ZodObject).safeParse((value as { data?: unknown }).data);
+  if (!data.success) throw refused(value, `${type}: ${describe(data.error, 'data')}`);
+}
+
+function refused(value: unknown, detail: string): InvalidDomainEvent {
+  const organization = id.safeParse(textIn(value, 'organizationid')).data;
+  return new InvalidDomainEvent(textIn(value, 'type'), detail, organization?.toLowerCase());
 }
 
 function readJson(text: string): unknown {
@@ -107,10 +117,10 @@ function readJson(text: string): unknown {
   }
 }
 
-function typeOf(value: unknown): string | undefined {
+function textIn(value: unknown, name: 'type' | 'organizationid'): string | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { type } = value as { type?: unknown };
-  return typeof type === 'string' ? type : undefined;
+  const text = (value as Record<string, unknown>)[name];
+  return typeof text === 'string' ? text : undefined;
 }
 
 function describe(error: z.ZodError, root: string): string {

@@ -8,9 +8,10 @@ export {
   type EventData,
   type EventType,
 } from './catalogue.js';
+export { correlationIdFrom } from './correlation.js';
 export { LIFECYCLE, type Publisher } from './definition.js';
 export {
-  checkData,
+  checkEvent,
   InvalidDomainEvent,
   parseDomainEvent,
   sourceOf,

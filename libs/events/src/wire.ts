@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
-/** A row's id (version 7) or an ingested event's (version 8). */
-export const id = z.uuid();
+/**
+ * A row's id (version 7), an ingested event's (version 8) or a caller's correlation id, which may be a UUID of no version
+ * that there is. All that PostgreSQL's type takes in this form is read, so that nothing stored goes unheard.
+ */
+export const id = z.guid();
 
 /** An instant in UTC with milliseconds, as the whole contract writes it. */
 export const instant = z.iso.datetime({ precision: 3 });

@@ -110,7 +110,7 @@ export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';
 export { answerClientError, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';
-export { correlationIdFrom, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
+export { currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
 export { log } from './observe/log.js';
 export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';

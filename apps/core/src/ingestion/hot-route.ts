@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import { answerError, correlationIdFrom, runWithCorrelation } from '@customer-platform/http';
+import { correlationIdFrom } from '@customer-platform/events';
+import { answerError, runWithCorrelation } from '@customer-platform/http';
 import { IngestionRequests, type IngestionAnswer, type IngestionRoute } from './ingestion-request.js';
 
 const ROUTES: ReadonlyMap<string, IngestionRoute> = new Map([

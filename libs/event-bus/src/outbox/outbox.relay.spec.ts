@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import { InvalidDomainEvent, type DomainEvent } from '@customer-platform/events';
+import { InvalidDomainEvent, parseDomainEvent, type DomainEvent } from '@customer-platform/events';
 import { TcpLink } from '@customer-platform/testing';
 import {
   aBus,
@@ -89,6 +89,26 @@ describe('the outbox and one relay', () => {
       });
       expect(message?.type).toBe('core.consent.recorded.v1');
       expect(await waiting(app)).toBe(0);
+    });
+  });
+
+  it('refuses what it could not read back, and takes every UUID for a correlation id', async () => {
+    const key = randomUUID();
+    const event = consentOf(organizationId, key, 'marketing');
+    const append = (change: object): Promise<void> =>
+      inOrganization(app, organizationId, async (tx) => {
+        await tx.query(`INSERT INTO counters VALUES ($1, $2, 1)`, [organizationId, key]);
+        await app.get(Outbox).append(tx, { ...event, ...change });
+      });
+    const unreadable = [{ correlationId: 'none' }, { id: 'none' }, { time: '2026' }, { subject: '' }];
+    for (const change of [...unreadable, { causationId: 'none' }, { organizationId: 'none' }]) {
+      await expect(append(change)).rejects.toThrow(InvalidDomainEvent);
+    }
+    // Each took its change with it: a second one of the key would be refused.
+    await append({ correlationId: '01234567-89ab-cdef-0123-456789abcdef' });
+    await eventually(() => {
+      const [message] = topic.messages.filter((each) => each.key === key);
+      expect(parseDomainEvent(message?.value ?? '').data).toEqual(event.data);
     });
   });
 

@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { jsons, newId, type Transaction } from '@customer-platform/database';
-import {
-  checkData,
-  sourceOf,
-  topicOf,
-  type DomainEvent,
-  type EventData,
-  type EventType,
-} from '@customer-platform/events';
+import { checkEvent, sourceOf, topicOf, type EventData, type EventType } from '@customer-platform/events';
 import { OutboxSignal } from './outbox.signal.js';
 import { shardOf } from './shards.js';
 
@@ -77,7 +70,7 @@ export class Outbox {
   /**
    * Publishes the events if, and only if, the transaction commits; events of one key in the order in which they are
    * appended (take the lock that serializes writers of a key before appending). At least once.
-   * @throws InvalidDomainEvent when the data is not what the type promises
+   * @throws InvalidDomainEvent for what no consumer could read: the whole transaction is refused then
    */
   async append(tx: Transaction, events: NewDomainEvent | readonly NewDomainEvent[]): Promise<void> {
     const now = new Date().toISOString();
@@ -123,7 +116,6 @@ function publicationOf(type: EventType): Publication {
 }
 
 function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
-  checkData(event.type, event.data);
   const { source, topic } = publicationOf(event.type);
   const envelope = {
     specversion: '1.0',
@@ -137,7 +129,8 @@ function messageOf(event: NewDomainEvent, now: string): OutboxMessage {
     correlationid: event.correlationId,
     causationid: event.causationId,
     data: event.data,
-  } as DomainEvent;
+  };
+  checkEvent(envelope);
   return {
     organizationId: event.organizationId,
     topic,

@@ -8,6 +8,8 @@ import type { ReceivedEvent } from '../transport/received-event.js';
 
 /** A message that is no domain event. */
 interface InvalidMessage {
+  /** Whose it is, as far as it says so. */
+  readonly organizationId: string | undefined;
   readonly topic: string;
   readonly partition: number;
   readonly offset: string;
@@ -31,6 +33,14 @@ export interface ParkedEvent {
   readonly error: string;
   readonly attempts: number;
   readonly parked_at: Date;
+}
+
+/** How many events of a type wait for a consumer. */
+export interface ParkedCount {
+  readonly organization_id: string;
+  readonly consumer: string;
+  readonly event_type: string;
+  readonly waiting: number;
 }
 
 /** Which parked events are meant; all of them unless something is said. */
@@ -65,6 +75,13 @@ const PAGE = `
      AND ($3::uuid[] IS NULL OR id = ANY ($3)) AND ($4::uuid IS NULL OR id > $4)
    ORDER BY id LIMIT $5`;
 
+/** Bounded twice: asked for at every scrape, and each row it gives is a series of the metric. */
+const COUNTS = `
+  SELECT organization_id, consumer, event_type, count(*)::int AS waiting
+    FROM (SELECT organization_id, consumer, event_type FROM parked_events LIMIT 20000) AS piece
+   GROUP BY organization_id, consumer, event_type
+   ORDER BY waiting DESC, organization_id, consumer, event_type LIMIT 200`;
+
 /** Where events wait that a consumer could not process and has no way of its own to set aside. */
 @Injectable()
 export class ParkedEvents {
@@ -78,8 +95,10 @@ export class ParkedEvents {
       {
         err: failure.error,
         consumer,
+        organization_id: event.organizationid,
         event_id: event.id,
         type: event.type,
+        subject: event.subject,
         correlation_id: event.correlationid,
       },
       'An event is parked',
@@ -109,6 +128,11 @@ export class ParkedEvents {
     );
   }
 
+  /** How many wait of each organization, consumer and type; counted to a bound, the most first. */
+  async counts(): Promise<ParkedCount[]> {
+    return this.database.acrossOrganizations((tx) => tx.query<ParkedCount>(COUNTS));
+  }
+
   /** Forgets an event that has had its effect. */
   async remove({ organization_id: organizationId, id }: ParkedEvent): Promise<void> {
     await this.database.inOrganization({ organizationId }, (tx) =>
@@ -129,16 +153,16 @@ export class ParkedEvents {
 
   /** Keeps a message that cannot be read, once for its place in the topic. */
   async parkInvalid(consumer: string, message: InvalidMessage): Promise<void> {
-    const { topic, partition, offset } = message;
+    const { organizationId = NOBODY, topic, partition, offset } = message;
     parkedTotal.inc({ consumer, type: 'invalid' });
     log.error(
-      { err: message.error, consumer, topic, partition, offset },
+      { err: message.error, consumer, organization_id: organizationId, topic, partition, offset },
       'A message that is no domain event is parked',
     );
     const id = placeId(`${topic} ${String(partition)} ${offset}`);
-    await this.database.inOrganization({ organizationId: NOBODY }, (tx) =>
+    await this.database.inOrganization({ organizationId }, (tx) =>
       tx.query(PARK, [
-        NOBODY,
+        organizationId,
         newId(),
         consumer,
         topic,

@@ -161,6 +161,35 @@ describe('redelivery', () => {
     expect(await counted(organizationId)).toEqual(['a', 'b', 'c']);
   });
 
+  it('gives its effect to what stands parked of nobody, under a correlation id that is a UUID of no version', async () => {
+    const organizationId = randomUUID();
+    const event = {
+      specversion: '1.0',
+      id: randomUUID(),
+      source: 'urn:customer-platform:core',
+      subject: `contacts/${randomUUID()}`,
+      time: new Date().toISOString(),
+      datacontenttype: 'application/json',
+      organizationid: organizationId,
+      correlationid: '01234567-89ab-cdef-0123-456789abcdef',
+      type: 'core.consent.recorded.v1',
+      data: consentOf(organizationId, randomUUID(), 'unheard').data,
+    };
+    const id = randomUUID();
+    const nobody = '00000000-0000-0000-0000-000000000000';
+    await inOrganization(app, nobody, (tx) =>
+      tx.query(
+        `INSERT INTO parked_events
+           (organization_id, id, consumer, topic, key, event_id, event_type, payload, error, attempts)
+         VALUES ($1, $2, 'core.domain-events', 'core.domain-events', 'k', $2, $3, $4, 'InvalidDomainEvent: …', 1)`,
+        [nobody, id, event.type, JSON.stringify(event)],
+      ),
+    );
+    expect(errorsOf(await redeliver({ ids: [id] }))).toEqual([]);
+    expect(await counted(organizationId)).toEqual(['unheard']);
+    expect(await parkedIn(nobody)).toEqual([]);
+  });
+
   it('has one effect where several operators run it at once', async () => {
     const names = Array.from({ length: 20 }, (_, at) => `at once ${String(at).padStart(2, '0')}`);
     const { organizationId } = await parkedOf(names, randomUUID);

@@ -48,6 +48,7 @@ export class EventReader {
     error: InvalidDomainEvent,
   ): Promise<void> {
     await this.parked.parkInvalid(consumer, {
+      organizationId: error.organizationId,
       topic: chunk.topic,
       partition: chunk.partition,
       offset: message.offset,

@@ -14,6 +14,7 @@ import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import type { OnEventExtras } from '../on-event.decorator.js';
 import { ParkedEvents } from '../parking/parked-events.js';
+import { watchParked } from '../parking/parked.gauge.js';
 import { LeftForLater } from '../errors.js';
 import { EventReader, partOf } from './event.reader.js';
 import type { ReceivedEvent } from './received-event.js';
@@ -59,6 +60,7 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
   private readonly subscribers = new Map<object, Subscriber>();
   private types: ReadonlySet<EventType> = new Set();
   private consumer: SupervisedConsumer | undefined;
+  private unwatch: (() => void) | undefined;
   private readonly batcher: Batcher<WaitingChunk>;
 
   constructor(
@@ -110,10 +112,12 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
         process: (chunk) => this.addToBatch(chunk),
       });
     }
+    this.unwatch = watchParked(this.parked);
     callback();
   }
 
   async close(): Promise<void> {
+    this.unwatch?.();
     await this.consumer?.stop();
   }
 

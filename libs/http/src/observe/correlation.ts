@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomUUID } from 'node:crypto';
 
 /** What every log line of one cause carries. */
 interface Cause {
@@ -8,7 +7,6 @@ interface Cause {
 }
 
 const causes = new AsyncLocalStorage<Cause>();
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** The correlation id of what runs now: of the request, or of the event being handled; undefined outside both. */
 export function currentCorrelationId(): string | undefined {
@@ -29,9 +27,4 @@ export function runWithCorrelation<T>(id: string, work: () => T, organizationId?
 export function noteOrganization(organizationId: string): void {
   const cause = causes.getStore();
   if (cause) cause.organizationId = organizationId;
-}
-
-/** The sender's correlation id if it is a UUID (in lower case), else a new one (the public contract, "Words"). */
-export function correlationIdFrom(header: string | string[] | undefined): string {
-  return typeof header === 'string' && UUID.test(header) ? header.toLowerCase() : randomUUID();
 }

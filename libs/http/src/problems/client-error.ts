@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { STATUS_CODES } from 'node:http';
+import { correlationIdFrom } from '@customer-platform/events';
 import { Problem, PROBLEM_CONTENT_TYPE, type ProblemCode } from '@customer-platform/problem-json';
-import { correlationIdFrom } from '../observe/correlation.js';
 
 /** The longest request target taken, in bytes; the parser itself counts it among the headers. */
 export const MAX_URI_BYTES = 8 * 1024;

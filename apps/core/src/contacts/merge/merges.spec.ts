@@ -306,6 +306,18 @@ describe('a merge that stands', () => {
     expect(merges).toHaveLength(ring.length - standing.length);
   });
 
+  it('is told under whatever UUID the caller chose for its correlation id', async () => {
+    const { id, caller } = world.anOrganization();
+    const probe = kafkaProbe(world.core.app);
+    probe.collect('core');
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    const chosen = '01234567-89AB-CDEF-0123-456789ABCDEF';
+    const { status, headers } = await tryMerge(caller, survivor, merged, {}, { 'X-Correlation-Id': chosen });
+    expect([status, headers.get('x-correlation-id')]).toEqual([200, chosen.toLowerCase()]);
+    const [told] = await probe.expectEvents('core.contact.merged.v1', id, 1);
+    expect(told?.correlationid).toBe(chosen.toLowerCase());
+  });
+
   it('is told to other modules in versions that grow, audited with its reason, and counted', async () => {
     const { id, caller } = world.anOrganization();
     const probe = kafkaProbe(world.core.app);
