@@ -16,12 +16,30 @@ import { PushTokensRepository } from './push-tokens.repository.js';
 /** What a person said about a purpose. */
 export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
 
-/** What either of two contacts has declined, the one they become has declined; an unmerge takes no objection back. */
+/**
+ * What somebody has declined who went up in another, everybody on the way to the end of the chain has declined; an
+ * unmerge takes no objection back. Merges of one chain are told in any order, by several processes at once: each looks
+ * from whoever is below it to whoever is above, after it is written, so that the last one sees them all.
+ */
 const CARRY_OBJECTIONS = `
+  WITH RECURSIVE below AS (
+    SELECT $2::uuid AS id
+     UNION
+    SELECT known.id FROM below JOIN contacts AS known ON known.organization_id = $1 AND known.merged_into = below.id),
+  above AS (
+    SELECT $3::uuid AS id
+     UNION
+    SELECT known.merged_into FROM above JOIN contacts AS known ON known.organization_id = $1 AND known.id = above.id
+     WHERE known.merged_into IS NOT NULL),
+  declined AS (
+    SELECT channel, topic, max(updated_at) AS updated_at FROM preferences
+     WHERE organization_id = $1 AND subject = ANY(ARRAY(SELECT 'contact:' || below.id FROM below)) AND NOT subscribed
+     GROUP BY channel, topic)
   INSERT INTO preferences AS p (organization_id, subject, channel, topic, subscribed, updated_at)
-  SELECT organization_id, 'contact:' || $3::uuid, channel, topic, false, updated_at FROM preferences
-   WHERE organization_id = $1 AND subject = 'contact:' || $2::uuid AND NOT subscribed
-   ORDER BY channel, topic
+  SELECT $1, 'contact:' || above.id, channel, topic, false, updated_at FROM above CROSS JOIN declined
+   WHERE NOT EXISTS (SELECT FROM contacts AS known
+                      WHERE known.organization_id = $1 AND known.id = above.id AND known.state = 'erased')
+   ORDER BY above.id, channel, topic
   ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false WHERE p.subscribed`;
 
 /** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
@@ -68,12 +86,9 @@ export class ContactProjection {
       // The survivor is told of by events of its own: of one that is not known here core is asked.
       const merged = events.map((event) => refsOfMerge(event).merged);
       await this.contacts.write(tx, merged);
-      for (const { type, organizationid, data } of events) {
-        if (type !== 'core.contact.merged.v1') continue;
-        await tx.query(CARRY_OBJECTIONS, [organizationid, data.merged_id, data.survivor_id]);
-      }
       await this.waits.wake(tx, merged);
     });
+    await this.carryObjections(events.filter(({ type }) => type === 'core.contact.merged.v1'));
     await this.forgetDevices(events, ({ data }) => [data.survivor_id, data.merged_id]);
   }
 
@@ -87,6 +102,17 @@ export class ContactProjection {
       occurredAt: new Date(time),
     }));
     await this.write((tx) => this.consents.save(tx, states));
+  }
+
+  private carryObjections(events: readonly DomainEvent<ContactsMerged>[]): Promise<void> {
+    return this.database.forEachOrganization(
+      events,
+      ({ organizationid }) => organizationid,
+      async (tx, own) => {
+        for (const { data } of own)
+          await tx.query(CARRY_OBJECTIONS, [tx.organizationId, data.merged_id, data.survivor_id]);
+      },
+    );
   }
 
   private forgetDevices<E extends DomainEvent>(

@@ -1,0 +1,82 @@
+import type { ContactsMerged } from '@customer-platform/contact-refs';
+import { newId } from '@customer-platform/database';
+import type { DomainEvent } from '@customer-platform/events';
+import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+import { ContactProjection } from './contact-projection.js';
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld({ consume: false });
+});
+afterAll(() => world.close());
+
+/** Contacts of one organization of which some have objected, and the merges that are told of them. */
+class Chain {
+  readonly organizationId = world.organization().id;
+
+  async objecting(): Promise<string> {
+    const id = newId();
+    await world.database.query(
+      `INSERT INTO preferences (organization_id, subject, channel, topic, subscribed, updated_at)
+       VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', false, now())`,
+      [this.organizationId, id],
+    );
+    return id;
+  }
+
+  mergedInto(survivorId: string, mergedId: string): DomainEvent<ContactsMerged> {
+    return {
+      type: 'core.contact.merged.v1',
+      organizationid: this.organizationId,
+      data: { merged_id: mergedId, survivor_id: survivorId, merged_version: 2 },
+    } as DomainEvent<ContactsMerged>;
+  }
+
+  hear(...events: DomainEvent<ContactsMerged>[]): Promise<void> {
+    return world.app.app.get(ContactProjection).merged(events);
+  }
+
+  async hasObjected(id: string): Promise<boolean> {
+    const rows = await world.database.query(
+      `SELECT 1 FROM preferences
+        WHERE organization_id = $1 AND subject = 'contact:' || $2::uuid AND topic = 'news' AND NOT subscribed`,
+      [this.organizationId, id],
+    );
+    return rows.length > 0;
+  }
+}
+
+describe('what contacts have declined that merge one into another', () => {
+  it('goes to the end of the chain, whichever merge is heard first', async () => {
+    const chain = new Chain();
+    const [x, y, z] = [await chain.objecting(), newId(), newId()];
+    await chain.hear(chain.mergedInto(z, y));
+    expect(await chain.hasObjected(z)).toBe(false);
+    await chain.hear(chain.mergedInto(y, x));
+    expect([await chain.hasObjected(y), await chain.hasObjected(z)]).toEqual([true, true]);
+  });
+
+  it('goes there though two processes hear of them at once', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const chain = new Chain();
+      const [w, x, y, z] = [await chain.objecting(), await chain.objecting(), newId(), newId()];
+      const told = [chain.mergedInto(x, w), chain.mergedInto(y, x), chain.mergedInto(z, y)];
+      await Promise.all(told.map((event) => chain.hear(event)));
+      expect([await chain.hasObjected(y), await chain.hasObjected(z)]).toEqual([true, true]);
+    }
+  });
+
+  it('comes there with a merge that is delivered again, where a former version left it on the way', async () => {
+    const chain = new Chain();
+    const [x, y, z] = [newId(), newId(), newId()];
+    const told = [chain.mergedInto(z, y), chain.mergedInto(y, x)];
+    await chain.hear(...told);
+    await world.database.query(
+      `INSERT INTO preferences (organization_id, subject, channel, topic, subscribed, updated_at)
+       VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', false, now())`,
+      [chain.organizationId, x],
+    );
+    await chain.hear(chain.mergedInto(z, y));
+    expect(await chain.hasObjected(z)).toBe(true);
+  });
+});
