@@ -5,7 +5,7 @@ import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import type { ConsentEventRow, ConsentStatus, Said } from './consent.js';
-import { ConsentsRepository, type DecidedState } from './consents.repository.js';
+import { BY_MERGE, ConsentsRepository, type ConsentPair, type DecidedState } from './consents.repository.js';
 
 /** Clocks differ: what is dated so far ahead is taken as now (core.md §5). */
 const AHEAD_MS = 60_000;
@@ -45,10 +45,14 @@ interface RecordingOptions {
   readonly cause?: 'consent' | 'merge';
   /** What others were told last, where that is not what the subject's own history said. */
   readonly toldBefore?: ConsentStatus;
+  /** When a merge was carried out or undone that says it; else the present. */
+  readonly recordedAt?: Date;
 }
 
-/** A consent that has been checked and can be recorded. */
-export type PreparedConsent = Omit<ConsentEventRow, 'contact_id'>;
+/** A consent that has been checked and can be recorded; what has no time is said when it is recorded. */
+export type PreparedConsent = Omit<ConsentEventRow, 'contact_id' | 'occurred_at' | 'recorded_at'> & {
+  readonly occurred_at: Date | null;
+};
 
 /** A consent, and whose it is. */
 export interface NewRecord {
@@ -59,7 +63,17 @@ export interface NewRecord {
 interface AppendOptions {
   readonly cause: 'consent' | 'merge' | 'import';
   readonly toldBefore?: ConsentStatus | undefined;
+  readonly recordedAt?: Date | undefined;
   readonly onlyNews?: boolean;
+  /** The present of all that is recorded together, where it is not looked for. */
+  readonly present?: Date;
+}
+
+/** An event to append, with all ids of its contact. */
+interface Recorded {
+  readonly ids: readonly string[];
+  readonly row: ConsentEventRow;
+  readonly before: DecidedState | undefined;
 }
 
 /**
@@ -104,9 +118,10 @@ export class ConsentRecorder {
     context: AuditContext,
     subject: ConsentSubject,
     prepared: PreparedConsent,
-    { cause = 'consent', toldBefore }: RecordingOptions = {},
+    { cause = 'consent', toldBefore, recordedAt }: RecordingOptions = {},
   ): Promise<ConsentEventRow> {
-    const [row] = await this.append(tx, context, [{ subject, prepared }], { cause, toldBefore });
+    const options = { cause, toldBefore, recordedAt };
+    const [row] = await this.append(tx, context, [{ subject, prepared }], options);
     if (!row) throw new Error('A consent was recorded and cannot be found');
     await this.audit.record(tx, context, {
       action: 'core.consents.write',
@@ -127,13 +142,28 @@ export class ConsentRecorder {
     given: readonly NewRecord[],
   ): Promise<ConsentEventRow[]> {
     const recorded: ConsentEventRow[] = [];
+    const present = await this.presentOf(
+      tx,
+      given.flatMap(({ subject }) => subject.ids),
+    );
     // What a contact says next is seen after what it said before.
     for (let rest = given; rest.length > 0;) {
       const turn = firstOfEach(rest);
-      recorded.push(...(await this.append(tx, context, [...turn], { cause: 'import', onlyNews: true })));
+      recorded.push(
+        ...(await this.append(tx, context, [...turn], { cause: 'import', onlyNews: true, present })),
+      );
       rest = rest.filter((one) => !turn.has(one));
     }
     return recorded;
+  }
+
+  /**
+   * The present of these contacts, which the caller has locked: later than all that was said, by whatever clock.
+   * @param steps so many milliseconds later at least, where that many things are said in their order
+   */
+  async presentOf(tx: Transaction, ids: readonly string[], steps = 1, now = this.clock.now()): Promise<Date> {
+    const latest = await this.consents.latest(tx, ids);
+    return latest ? new Date(Math.max(now.getTime(), latest.getTime() + steps)) : now;
   }
 
   /** At most one of each contact. */
@@ -141,28 +171,32 @@ export class ConsentRecorder {
     tx: Transaction,
     context: AuditContext,
     given: readonly NewRecord[],
-    { cause, toldBefore, onlyNews = false }: AppendOptions,
+    options: AppendOptions,
   ): Promise<ConsentEventRow[]> {
-    // Others may have written while this one waited for the lock, by clocks that go before ours.
-    const latest = Math.max(...given.map(({ prepared }) => prepared.occurred_at.getTime()));
-    const now = new Date(Math.max(this.clock.now().getTime(), latest));
+    const { cause, toldBefore, onlyNews = false, recordedAt = this.clock.now() } = options;
+    const undated = given.filter(({ prepared }) => prepared.occurred_at === null);
+    const ids = undated.flatMap(({ subject }) => subject.ids);
+    const present = options.present ?? (await this.presentOf(tx, ids, 1, recordedAt));
     const all = given.map(({ subject, prepared }) => ({
       ids: subject.ids,
-      row: { ...prepared, contact_id: subject.contactId },
+      row: {
+        ...prepared,
+        contact_id: subject.contactId,
+        occurred_at: prepared.occurred_at ?? present,
+        recorded_at: recordedAt,
+      },
     }));
-    const pairs = all.map(({ ids, row: { purpose, channel } }) => ({ ids, purpose, channel }));
-    const befores = await this.consents.statesOf(tx, pairs, now);
-    const news = all
+    // Others may have written while this one waited for the lock, by clocks that go before ours.
+    const latest = Math.max(...all.map(({ row }) => row.occurred_at.getTime()));
+    const now = new Date(Math.max(this.clock.now().getTime(), latest));
+    const befores = await this.consents.statesOf(tx, all.map(pairOf), now);
+    const said = all
       .map((one, at) => ({ ...one, before: befores[at] }))
       .filter(({ row, before }) => !onlyNews || !isSaidAlready(row, before));
-    if (news.length === 0) return [];
-    await this.consents.append(
-      tx,
-      news.map(({ row }) => row),
-      now,
-    );
-    const told = news.map(({ ids, row: { purpose, channel } }) => ({ ids, purpose, channel }));
-    const afters = await this.consents.statesOf(tx, told, now);
+    if (said.length === 0) return [];
+    await this.consents.append(tx, rowsOf(said), now);
+    const news = [...said, ...(await this.refusedAgain(tx, said, now))];
+    const afters = await this.consents.statesOf(tx, news.map(pairOf), now);
     const events = news.map(({ row, before }, at): NewDomainEvent => {
       const after = afters[at];
       if (!after) throw new Error('A consent was recorded and cannot be found');
@@ -174,7 +208,33 @@ export class ConsentRecorder {
       tx,
       news.map(({ row }) => ({ contactId: row.contact_id, cause, purposes: [row.purpose], correlationId })),
     );
-    return news.map(({ row }) => row);
+    return rowsOf(said);
+  }
+
+  /**
+   * What a merge has repeated is dated later than the person said it. A refusal that is later than all that the person
+   * granted must hold against it, so it is said once more, as of that repetition.
+   */
+  private async refusedAgain(tx: Transaction, said: readonly Recorded[], now: Date): Promise<Recorded[]> {
+    const refusals = said.filter(({ row }) => row.status !== 'granted');
+    const found = await this.consents.onlyRepeated(
+      tx,
+      refusals.map((one) => ({ ...pairOf(one), at: one.row.occurred_at })),
+    );
+    const pairs = found.flatMap(({ place, channel }) => {
+      const refusal = refusals[place];
+      return refusal ? [{ ...refusal, row: { ...refusal.row, channel } }] : [];
+    });
+    const states = await this.consents.statesOf(tx, pairs.map(pairOf), now);
+    const again = pairs.flatMap((one, at): Recorded[] => {
+      const before = states[at];
+      if (before?.status !== 'granted') return [];
+      // At the same instant the strictest holds.
+      const row = { ...one.row, id: newId(), method: BY_MERGE, occurred_at: before.occurred_at };
+      return [{ ids: one.ids, row, before }];
+    });
+    if (again.length > 0) await this.consents.append(tx, rowsOf(again), now);
+    return again;
   }
 
   private prepared(context: AuditContext, given: NewConsent, now: Date): PreparedConsent {
@@ -196,16 +256,24 @@ export class ConsentRecorder {
       retention: given.retention ?? null,
       withdrawal_method: given.withdrawal_method ?? null,
       expires_at: given.expires_at ? new Date(given.expires_at) : null,
-      occurred_at: occurrence(given, now),
+      // What is said now is said when the contact is free for it, not when the call came.
+      occurred_at: occurrence(given, now) < now ? occurrence(given, now) : null,
       // The organization decides about the data; the platform only processes it.
       controller: context.organizationId,
       actor_type: actor.type,
       actor_id: actor.id,
       impersonator_id: actor.impersonatorId ?? null,
       correlation_id: context.correlationId,
-      recorded_at: now,
     };
   }
+}
+
+function pairOf({ ids, row }: Pick<Recorded, 'ids' | 'row'>): ConsentPair {
+  return { ids, purpose: row.purpose, channel: row.channel };
+}
+
+function rowsOf(recorded: readonly Recorded[]): ConsentEventRow[] {
+  return recorded.map(({ row }) => row);
 }
 
 function firstOfEach(given: readonly NewRecord[]): Set<NewRecord> {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { Database, newId } from '@customer-platform/database';
+import { eventually } from '@customer-platform/testing';
+import { Client } from 'pg';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { CONSENT_CHANNELS, SAID, type ConsentEventRow, type ConsentStatus } from './consent.js';
-import { aConsentWorld, aGrant } from './consent.fixture.js';
+import { aConsentWorld, aGrant, grantAhead } from './consent.fixture.js';
 import { ConsentsRepository } from './consents.repository.js';
 
 /** What is said in a history; times are steps of a clock. */
@@ -152,5 +154,36 @@ describe('the table of consents', () => {
         world.contactId,
       ]),
     ).rejects.toMatchObject({ code: '23503', constraint: 'consent_events_contact' });
+  });
+});
+
+describe('what is said without a time', () => {
+  it('holds, though a process whose clock goes ahead has recorded something just now', async () => {
+    const world = await aConsentWorld(core);
+    const ahead = await grantAhead(core, world);
+    const withdrawal = { purpose: 'marketing', status: 'withdrawn' };
+    const { body } = await world.caller.post<{ occurred_at: string }>(world.path, withdrawal);
+    const said = Date.parse(body.occurred_at);
+    expect(said).toBeGreaterThan(ahead.getTime());
+    await eventually(() => expect(Date.now()).toBeGreaterThan(said));
+    const states = await world.caller.get<{ data: { status: string }[] }>(world.path);
+    expect(states.body.data.map(({ status }) => status)).toEqual(['withdrawn']);
+  });
+
+  it('was said, and recorded, when the contact was free for it', async () => {
+    const { organizationId, contactId, caller, path } = await aConsentWorld(core);
+    const other = new Client({ connectionString: core.database.adminUrl });
+    await other.connect();
+    await other.query('BEGIN');
+    const lock = 'SELECT 1 FROM contacts WHERE organization_id = $1 AND id = $2 FOR UPDATE';
+    await other.query(lock, [organizationId, contactId]);
+    const saying = caller.post<Record<string, string>>(path, { purpose: 'marketing', status: 'withdrawn' });
+    const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await eventually(async () => expect(await core.database.query(waiting)).not.toEqual([]));
+    const free = new Date();
+    await other.query('COMMIT');
+    await other.end();
+    const { occurred_at: said, recorded_at: recorded } = (await saying).body;
+    expect([said, recorded].map((at) => new Date(String(at)) >= free)).toEqual([true, true]);
   });
 });

@@ -46,3 +46,18 @@ export function aGrant(overrides: Record<string, unknown> = {}): Record<string, 
     ...overrides,
   };
 }
+
+/** A grant of marketing by a process whose clock goes ahead of this one's. @returns when it is dated */
+export async function grantAhead(
+  core: TestCore,
+  { organizationId, contactId }: { organizationId: string; contactId: string },
+): Promise<Date> {
+  const ahead = new Date(Date.now() + 1_000);
+  await core.database.query(
+    `INSERT INTO consent_events (organization_id, id, contact_id, purpose, status, notice_version, method, legal_basis,
+       occurred_at, controller, actor_type, actor_id, correlation_id, recorded_at)
+     VALUES ($1, $2, $3, 'marketing', 'granted', '1', 'form', 'consent', $4, $1, 'service', 'other', $2, $4)`,
+    [organizationId, newId(), contactId, ahead],
+  );
+  return ahead;
+}

@@ -44,16 +44,23 @@ const STATES = `
                 said.id DESC
        LIMIT 1) AS decisive`;
 
-/** The state of each pair, whether or not it was ever named itself; of a contact all ids are given as one text. */
+/** Of what a person did not say, but a merge of contacts or its undoing repeated. */
+export const BY_MERGE = 'merge';
+
+/**
+ * The state of each pair, whether or not it was ever named itself; of a contact all ids are given as one text. What
+ * merges have repeated that were recorded at these instants is left out.
+ */
 const STATES_OF_PAIRS = `
   SELECT pair.place::int AS place, decisive.*
     FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS pair (ids, purpose, channel, place)
    CROSS JOIN LATERAL (
-     SELECT id AS event_id, occurred_at, notice_version,
+     SELECT id AS event_id, occurred_at, notice_version, method,
             CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END AS status
        FROM consent_events
       WHERE organization_id = $1 AND contact_id = ANY(string_to_array(pair.ids, ',')::uuid[])
         AND purpose = pair.purpose AND occurred_at <= $5 AND (channel IS NULL OR channel = pair.channel)
+        AND NOT (method IS NOT DISTINCT FROM '${BY_MERGE}' AND recorded_at = ANY($6::timestamptz[]))
       ORDER BY occurred_at DESC,
                array_position(ARRAY['withdrawn', 'denied', 'expired', 'granted'],
                  CASE WHEN status = 'granted' AND expires_at <= $5 THEN 'expired' ELSE status END), id DESC
@@ -73,8 +80,35 @@ const REFUSALS = `
      AND status IN ('withdrawn', 'denied') AND method IS DISTINCT FROM $4
    ORDER BY occurred_at, id`;
 
+const LATEST = `
+  SELECT max(last.occurred_at) AS at
+    FROM unnest($2::uuid[]) AS contact (id)
+   CROSS JOIN LATERAL (
+     SELECT occurred_at FROM consent_events WHERE organization_id = $1 AND contact_id = contact.id
+      ORDER BY occurred_at DESC, id DESC LIMIT 1) AS last`;
+
+/**
+ * The pairs for which a repeated grant stands against a refusal, though nothing was granted since by the person: each
+ * refusal as in STATES_OF_PAIRS, with its time.
+ */
+const ONLY_REPEATED = `
+  SELECT refusal.place::int AS place, pair.channel
+    FROM unnest($2::text[], $3::text[], $4::text[], $5::timestamptz[]) WITH ORDINALITY
+           AS refusal (ids, purpose, channel, at, place)
+   CROSS JOIN LATERAL (
+     SELECT DISTINCT coalesce(refusal.channel, said.channel) AS channel FROM consent_events AS said
+      WHERE said.organization_id = $1 AND said.contact_id = ANY(string_to_array(refusal.ids, ',')::uuid[])
+        AND said.occurred_at > refusal.at AND said.purpose = refusal.purpose AND said.status = 'granted'
+        AND said.method = '${BY_MERGE}'
+        AND (said.channel IS NULL OR refusal.channel IS NULL OR said.channel = refusal.channel)) AS pair
+   WHERE NOT EXISTS (
+     SELECT FROM consent_events AS said
+      WHERE said.organization_id = $1 AND said.contact_id = ANY(string_to_array(refusal.ids, ',')::uuid[])
+        AND said.occurred_at > refusal.at AND said.purpose = refusal.purpose AND said.status = 'granted'
+        AND said.method <> '${BY_MERGE}' AND (said.channel IS NULL OR said.channel = pair.channel))`;
+
 /** What a consent is about, and of whom: all ids of one contact. */
-interface ConsentPair {
+export interface ConsentPair {
   readonly ids: readonly string[];
   readonly purpose: string;
   readonly channel: string | null;
@@ -86,6 +120,7 @@ export interface DecidedState {
   occurred_at: Date;
   status: ConsentStatus;
   notice_version: string | null;
+  method: string | null;
 }
 
 /** The table `consent_events`: appended to and read, nothing else. `ids` are all those of one contact. */
@@ -160,22 +195,53 @@ export class ConsentsRepository {
     return tx.query<ConsentEventRow>(REFUSALS, [tx.organizationId, ids, since, exceptBy]);
   }
 
+  /** When the latest of what was said is dated; undefined where nothing was said. */
+  async latest(tx: Transaction, ids: readonly string[]): Promise<Date | undefined> {
+    if (ids.length === 0) return undefined;
+    const [row] = await tx.query<{ at: Date | null }>(LATEST, [tx.organizationId, ids]);
+    return row?.at ?? undefined;
+  }
+
+  /**
+   * For which channels (null: all) each refusal is earlier than a grant that only a merge has repeated, by its place in
+   * the list: the person granted nothing after it.
+   */
+  async onlyRepeated(
+    tx: Transaction,
+    refusals: readonly (ConsentPair & { readonly at: Date })[],
+  ): Promise<{ place: number; channel: string | null }[]> {
+    if (refusals.length === 0) return [];
+    const rows = await tx.query<{ place: number; channel: string | null }>(ONLY_REPEATED, [
+      tx.organizationId,
+      refusals.map(({ ids }) => ids.join()),
+      refusals.map(({ purpose }) => purpose),
+      refusals.map(({ channel }) => channel),
+      refusals.map(({ at }) => at),
+    ]);
+    return rows.map(({ place, channel }) => ({ place: place - 1, channel }));
+  }
+
   /** What held for one pair at an instant; undefined if nothing was ever said about it. */
   async stateOf(
     tx: Transaction,
     ids: readonly string[],
     { purpose, channel }: { readonly purpose: string; readonly channel: string | null },
     at: Date,
+    repeatedAt: readonly Date[] = [],
   ): Promise<DecidedState | undefined> {
-    const [state] = await this.statesOf(tx, [{ ids, purpose, channel }], at);
+    const [state] = await this.statesOf(tx, [{ ids, purpose, channel }], at, repeatedAt);
     return state;
   }
 
-  /** What held for each pair at an instant; undefined for one about which nothing was ever said. */
+  /**
+   * What held for each pair at an instant; undefined for one about which nothing was ever said.
+   * @param repeatedAt when merges were carried out or undone whose repetitions are to say nothing
+   */
   async statesOf(
     tx: Transaction,
     pairs: readonly ConsentPair[],
     at: Date,
+    repeatedAt: readonly Date[] = [],
   ): Promise<(DecidedState | undefined)[]> {
     if (pairs.length === 0) return [];
     const rows = await tx.query<DecidedState & { place: number }>(STATES_OF_PAIRS, [
@@ -184,6 +250,7 @@ export class ConsentsRepository {
       pairs.map(({ purpose }) => purpose),
       pairs.map(({ channel }) => channel),
       at,
+      repeatedAt,
     ]);
     const states = new Map(rows.map(({ place, ...state }) => [place, state]));
     return pairs.map((_, index) => states.get(index + 1));

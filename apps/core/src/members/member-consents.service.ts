@@ -43,23 +43,22 @@ export class MemberConsentsService {
     query: ListQuery,
   ): Promise<Page<ConsentStateDto>> {
     refuseRepeats(given);
-    const now = this.clock.now().getTime();
-    const said = given.map((one, at) => ({
-      ...one,
-      method: METHOD,
-      occurred_at: new Date(now - (given.length - 1 - at)).toISOString(),
-    }));
+    const said = given.map((one) => ({ ...one, method: METHOD }));
     const prepared = this.recorder.prepareAll(context, said, AT);
     return this.database.inOrganization(context, async (tx) => {
       const subject = await this.subject(tx, context);
-      for (const one of prepared)
-        if (await this.changes(tx, subject, one)) await this.recorder.record(tx, context, subject, one);
-      return this.states(tx, subject.ids, query);
+      const present = await this.recorder.presentOf(tx, subject.ids, prepared.length);
+      for (const [place, one] of prepared.entries()) {
+        const at = new Date(present.getTime() - (prepared.length - 1 - place));
+        if (await this.changes(tx, subject, one, at))
+          await this.recorder.record(tx, context, subject, { ...one, occurred_at: at });
+      }
+      return this.states(tx, subject.ids, query, present);
     });
   }
 
-  private async states(tx: Transaction, ids: readonly string[], query: ListQuery) {
-    return mapPage(await this.consents.states(tx, ids, query, this.clock.now()), toConsentStateDto);
+  private async states(tx: Transaction, ids: readonly string[], query: ListQuery, at = this.clock.now()) {
+    return mapPage(await this.consents.states(tx, ids, query, at), toConsentStateDto);
   }
 
   /** The contact of the token, locked so that what held before is what held before. */
@@ -73,8 +72,13 @@ export class MemberConsentsService {
     }
   }
 
-  private async changes(tx: Transaction, { ids }: ConsentSubject, one: PreparedConsent): Promise<boolean> {
-    const state = await this.consents.stateOf(tx, ids, one, one.occurred_at);
+  private async changes(
+    tx: Transaction,
+    { ids }: ConsentSubject,
+    one: PreparedConsent,
+    at: Date,
+  ): Promise<boolean> {
+    const state = await this.consents.stateOf(tx, ids, one, at);
     if (state?.status !== one.status) return true;
     // Agreed again, to another notice: that is news.
     return one.status === 'granted' && state.notice_version !== one.notice_version;

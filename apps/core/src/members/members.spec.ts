@@ -2,6 +2,7 @@ import { Clock, SigningKeys } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import { grantAhead } from '../consents/consent.fixture.js';
 import { aMember, aMemberWorld, asMember, ME, type MemberWorld } from './member.fixture.js';
 import { MemberTokens } from './member-tokens.js';
 
@@ -187,6 +188,20 @@ describe('the consents of a member', () => {
       body: { code: 'validation_failed', errors: [{ code, pointer: shifted }] },
     });
     if (consents.length > 0) expect(await history()).toEqual([]);
+  });
+
+  it('are withdrawn in a call of many, though a process whose clock goes ahead has granted just now', async () => {
+    const ahead = await grantAhead(core, world);
+    const others = ['research', 'analytics', 'loyalty'].map((purpose) => ({ purpose, status: 'denied' }));
+    await say({ purpose: 'marketing', status: 'withdrawn' }, ...others);
+    await eventually(() => expect(Date.now()).toBeGreaterThan(ahead.getTime() + others.length + 1));
+    const { body } = await member.get<Listed>(CONSENTS);
+    expect(body.data.map(({ purpose, status }) => [purpose, status])).toEqual(
+      expect.arrayContaining([
+        ['marketing', 'withdrawn'],
+        ...others.map(({ purpose }) => [purpose, 'denied']),
+      ]),
+    );
   });
 
   it('take only the list parameters there are', async () => {

@@ -69,7 +69,7 @@ export class ContactMerger {
     const { fields, changes, blockers } = planFields(survivor, merged, keep);
     const outcome = {
       fields,
-      consents: await this.consents.compare(tx, families, now),
+      consents: await this.consents.compare(tx, families),
       moved: await this.merges.counts(tx, merged.id, families.merged),
       blockers: [...blockers, ...(await this.limits(tx, survivor.id, merged.id, families))],
     };

@@ -84,7 +84,7 @@ export class ContactParter {
       survivorId: survivor.id,
       mergedId: merged.id,
     };
-    const said = { at: merge.mergedAt, compared: merge.outcome.consents };
+    const said = { at: merge.mergedAt, repeatedAt: await this.merges.repeatedAt(tx, families.survivor) };
     await this.consents.part(tx, context, families, said, now);
     await this.suggestions.settle(tx, [survivor.id, merged.id], 'dismissed', now);
     await this.announcements.tell(tx, context, {

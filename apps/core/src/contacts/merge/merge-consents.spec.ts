@@ -1,4 +1,4 @@
-import { expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
+import { eventually, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
 import { START_MS } from '../../core.fixture.js';
 import { at, ContactWorld } from '../contact.fixture.js';
 import { merge, undo } from './merge.fixture.js';
@@ -133,6 +133,80 @@ describe('the consents of merged contacts', () => {
     await say(caller, survivor, [REFUSED('withdrawn', 0, 'email')]);
     await undo(caller, done);
     expect(await statesOf(caller, survivor)).toEqual({ all: 'granted', email: 'withdrawn' });
+  });
+
+  it('an undo grants nothing again that was withdrawn meanwhile, with whatever date after the grant', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    await say(caller, survivor, [GRANTED(5), GRANTED(5, 'email')]);
+    await say(caller, merged, [REFUSED('withdrawn', 9), GRANTED(1, 'email')]);
+    const done = await merge(caller, survivor, merged);
+    await say(caller, survivor, [REFUSED('withdrawn', 2)]);
+    await undo(caller, done);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', email: 'withdrawn' });
+    expect(await statesOf(caller, merged)).toEqual({ all: 'withdrawn', email: 'granted' });
+  });
+
+  it('what is repeated does not stand against a refusal that is later than all that was said itself', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    await say(caller, survivor, [REFUSED('withdrawn', 9), GRANTED(5, 'email')]);
+    await say(caller, merged, [GRANTED(3)]);
+    const done = await merge(caller, survivor, merged);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', email: 'granted' });
+    await say(caller, survivor, [REFUSED('denied', 4, 'email')]);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', email: 'granted' });
+    await say(caller, survivor, [REFUSED('denied', 2, 'email')]);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', email: 'denied' });
+    await undo(caller, done);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', email: 'denied' });
+  });
+
+  it('nor does what an undo repeats', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    await say(caller, survivor, [GRANTED(5)]);
+    await say(caller, merged, [REFUSED('withdrawn', 1)]);
+    await undo(caller, await merge(caller, survivor, merged));
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'granted' });
+    await say(caller, survivor, [REFUSED('withdrawn', 3, 'sms'), REFUSED('withdrawn', 6)]);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'granted', sms: 'withdrawn' });
+    await say(caller, survivor, [REFUSED('withdrawn', 4)]);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'withdrawn', sms: 'withdrawn' });
+  });
+
+  it('an undo after grants have ended leaves them ended', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    const soon = { expires_at: new Date(Date.now() + 3_000).toISOString() };
+    const grant = { purpose: 'marketing', status: 'granted', notice_version: '1', method: 'form', ...soon };
+    const body = { ...grant, channel: 'email', occurred_at: daysAgo(5) };
+    expectStatus(await caller.post(at(survivor, '/consents'), body), 201);
+    await say(caller, merged, [REFUSED('withdrawn', 9, 'email')]);
+    const done = await merge(caller, survivor, merged);
+    expect(await statesOf(caller, survivor)).toEqual({ email: 'withdrawn' });
+    await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(soon.expires_at)));
+    await undo(caller, done);
+    expect(await statesOf(caller, survivor)).toEqual({ email: 'expired' });
+  });
+
+  it('what a merge said that is undone since says nothing when an earlier one is undone', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, first, second] = [
+      await world.created(caller),
+      await world.created(caller),
+      await world.created(caller),
+    ];
+    await say(caller, survivor, [GRANTED(5)]);
+    await say(caller, first, [REFUSED('denied', 9)]);
+    await say(caller, second, [REFUSED('withdrawn', 9)]);
+    const earlier = await merge(caller, survivor, first);
+    await undo(caller, await merge(caller, survivor, second));
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'denied' });
+    await undo(caller, earlier);
+    expect(await statesOf(caller, survivor)).toEqual({ all: 'granted' });
+    expect(await statesOf(caller, first)).toEqual({ all: 'denied' });
+    expect(await statesOf(caller, second)).toEqual({ all: 'withdrawn' });
   });
 
   it('are told to other modules as they become, of the survivor', async () => {

@@ -3,27 +3,39 @@ import type { AuditContext } from '@customer-platform/audit';
 import { newId, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ConsentRecorder } from '../../consents/consent-recorder.js';
-import type { ConsentStatus } from '../../consents/consent.js';
-import { ConsentsRepository, type DecidedState } from '../../consents/consents.repository.js';
+import type { ConsentEventRow, ConsentStatus } from '../../consents/consent.js';
+import { BY_MERGE, ConsentsRepository, type DecidedState } from '../../consents/consents.repository.js';
 import type { ComparedConsent } from './merge-outcome.js';
 
 /** core.md §4: of two states the stricter. */
 const STRICTEST: readonly ConsentStatus[] = ['withdrawn', 'denied', 'expired', 'granted'];
-
-/** How consents are recorded that follow from a merge or its undo. */
-const METHOD = 'merge';
 
 interface Pair {
   readonly purpose: string;
   readonly channel: string | null;
 }
 
-/** A state that is said once more, as of an instant. */
+/** A state that is said once more, as of an instant, with the notice and proof of the event that it repeats. */
 interface Saying {
   readonly status: ConsentStatus;
+  readonly source: ConsentEventRow | undefined;
   readonly at: Date;
-  readonly now: Date;
+  readonly recordedAt: Date;
   readonly toldBefore?: ConsentStatus;
+}
+
+/** Of a pair: what held of both together, and what is to hold of the survivor alone. */
+interface Parted {
+  readonly pair: Pair;
+  readonly before: DecidedState;
+  readonly own: DecidedState | undefined;
+}
+
+/** The merge that is undone. */
+interface UndoneMerge {
+  readonly at: Date;
+  /** When this one and others of the survivor that are undone were carried out and undone. */
+  readonly repeatedAt: readonly Date[];
 }
 
 /** The ids under which the consents of each of the two stand. */
@@ -51,7 +63,8 @@ export class MergeConsents {
   ) {}
 
   /** What holds of each and what is to hold of both, for every pair of which anything was said. */
-  async compare(tx: Transaction, { survivor, merged }: Families, now: Date): Promise<ComparedConsent[]> {
+  async compare(tx: Transaction, { survivor, merged }: Families): Promise<ComparedConsent[]> {
+    const now = await this.recorder.presentOf(tx, [...survivor, ...merged]);
     const pairs = await this.pairsOf(tx, [...survivor, ...merged], now);
     const compared: ComparedConsent[] = [];
     for (const pair of pairs) {
@@ -70,16 +83,19 @@ export class MergeConsents {
     context: AuditContext,
     of: MergedConsents,
     compared: readonly ComparedConsent[],
-    now: Date,
+    recordedAt: Date,
   ): Promise<void> {
     const ids = [...of.survivor, ...of.merged];
+    const now = await this.recorder.presentOf(tx, ids);
     for (const { purpose, channel, survivor, result } of allChannelsFirst(compared)) {
       const pair = { purpose, channel };
       const state = await this.consents.stateOf(tx, ids, pair, now);
       if (state && state.status !== result) {
         // A channel's own state is said after what is about all channels, which decides for each of them.
         const at = channel === null ? justBefore(now) : now;
-        await this.say(tx, context, { contactId: of.survivorId, ids }, pair, { status: result, at, now });
+        const source = await this.consents.latestWith(tx, ids, pair, result, now);
+        const saying = { status: result, source, at, recordedAt };
+        await this.say(tx, context, { contactId: of.survivorId, ids }, pair, saying);
       } else if (state && survivor !== result) {
         await this.tell(tx, context, of.survivorId, pair, state, survivor);
       }
@@ -87,48 +103,46 @@ export class MergeConsents {
   }
 
   /**
-   * After the two have parted: what the other was refused since goes to both, and of the survivor holds again what held
-   * before, unless something was said since.
+   * After the two have parted: what the other was refused since goes to both, and of the survivor holds what it has said
+   * itself, until now, with what was said since. Dated as early as will do: what is said late still counts.
    */
   async part(
     tx: Transaction,
     context: AuditContext,
     of: MergedConsents,
-    merge: { readonly at: Date; readonly compared: readonly ComparedConsent[] },
-    now: Date,
+    merge: UndoneMerge,
+    recordedAt: Date,
   ): Promise<void> {
-    await this.shareRefusals(tx, context, of, merge.at, now);
+    await this.shareRefusals(tx, context, of, merge.at);
     const subject = { contactId: of.survivorId, ids: of.survivor };
-    for (const parted of await this.partedPairs(tx, of, merge, now)) {
-      const { pair, before, target } = parted;
+    const now = await this.recorder.presentOf(tx, [...of.survivor, ...of.merged]);
+    for (const { pair, before, own } of await this.partedPairs(tx, of, merge, now)) {
       const live = await this.consents.stateOf(tx, of.survivor, pair, now);
-      if (!live || target === undefined) {
+      if (!live) {
         await this.tell(tx, context, of.survivorId, pair, gone(before, now), before.status);
-      } else if (live.status !== target || before.status !== target) {
-        // Dated as early as will do: what is said late of a time after the merge still counts.
-        const at = justAfter(before.occurred_at, live.occurred_at, now);
-        await this.say(tx, context, subject, pair, { status: target, at, now, toldBefore: before.status });
+        continue;
       }
+      const { status, event_id: id } = own ?? live;
+      if (live.status === status && before.status === status) continue;
+      const at = justAfter(before.occurred_at, live.occurred_at, now);
+      const source = await this.consents.byId(tx, id);
+      const saying = { status, source, at, recordedAt, toldBefore: before.status };
+      await this.say(tx, context, subject, pair, saying);
     }
   }
 
-  /** What held of both together, and what is to hold of the survivor alone; undefined where nothing was said of it. */
   private async partedPairs(
     tx: Transaction,
     of: MergedConsents,
-    merge: { readonly at: Date; readonly compared: readonly ComparedConsent[] },
+    { repeatedAt }: UndoneMerge,
     now: Date,
-  ): Promise<{ pair: Pair; before: DecidedState; target: ConsentStatus | undefined }[]> {
+  ): Promise<Parted[]> {
     const together = [...of.survivor, ...of.merged];
-    const former = new Map(merge.compared.map((one) => [keyOf(one), one.survivor]));
-    const parted: { pair: Pair; before: DecidedState; target: ConsentStatus | undefined }[] = [];
+    const parted: Parted[] = [];
     for (const pair of allChannelsFirst(await this.pairsOf(tx, together, now))) {
       const before = await this.consents.stateOf(tx, together, pair, now);
-      const after = await this.consents.stateOf(tx, of.survivor, pair, now);
-      if (!before) continue;
-      const byMerge = after !== undefined && (await this.isOfMerge(tx, after, merge.at));
-      const target = byMerge ? (former.get(keyOf(pair)) ?? after.status) : after?.status;
-      parted.push({ pair, before, target });
+      const own = await this.consents.stateOf(tx, of.survivor, pair, now, repeatedAt);
+      if (before) parted.push({ pair, before, own });
     }
     return parted;
   }
@@ -139,13 +153,12 @@ export class MergeConsents {
     context: AuditContext,
     of: MergedConsents,
     since: Date,
-    now: Date,
   ): Promise<void> {
-    const rows = await this.consents.refusalsSince(tx, of.survivor, since, METHOD);
+    const rows = await this.consents.refusalsSince(tx, of.survivor, since, BY_MERGE);
     for (const row of rows) {
       const subject = { contactId: of.mergedId, ids: of.merged };
-      const copy = { ...row, id: newId(), ...actorOf(context), recorded_at: now };
-      await this.recorder.record(tx, context, subject, copy, { cause: METHOD });
+      const copy = { ...row, id: newId(), ...actorOf(context) };
+      await this.recorder.record(tx, context, subject, copy, { cause: 'merge' });
     }
   }
 
@@ -154,20 +167,13 @@ export class MergeConsents {
     return states.map(({ purpose, channel }) => ({ purpose, channel }));
   }
 
-  private async isOfMerge(tx: Transaction, { event_id: id }: DecidedState, at: Date): Promise<boolean> {
-    const row = await this.consents.byId(tx, id);
-    return row !== undefined && row.method === METHOD && row.recorded_at.getTime() === at.getTime();
-  }
-
   private async say(
     tx: Transaction,
     context: AuditContext,
     subject: { contactId: string; ids: readonly string[] },
     pair: Pair,
-    { status, at, now, toldBefore }: Saying,
+    { status, source, at, recordedAt, toldBefore }: Saying,
   ): Promise<void> {
-    // Whose notice and proof the repetition carries.
-    const source = await this.consents.latestWith(tx, subject.ids, pair, status, now);
     if (!source) throw new Error('What is to hold of a consent was never said');
     const isOver = status === 'expired';
     const repeated = {
@@ -177,13 +183,13 @@ export class MergeConsents {
       // A grant that has ended is said as one that ends as it is said.
       status: isOver ? 'granted' : status,
       expires_at: isOver ? at : source.expires_at,
-      method: METHOD,
+      method: BY_MERGE,
       occurred_at: at,
       ...actorOf(context),
-      recorded_at: now,
     };
     await this.recorder.record(tx, context, subject, repeated, {
-      cause: METHOD,
+      cause: 'merge',
+      recordedAt,
       ...(toldBefore ? { toldBefore } : {}),
     });
   }
@@ -228,10 +234,6 @@ function justAfter(one: Date, other: Date, now: Date): Date {
 
 function strictest(states: readonly (ConsentStatus | undefined)[]): ConsentStatus | undefined {
   return STRICTEST.find((status) => states.includes(status));
-}
-
-function keyOf({ purpose, channel }: Pair): string {
-  return `${purpose} ${channel ?? ''}`;
 }
 
 function actorOf({ actor, correlationId }: AuditContext) {

@@ -23,6 +23,10 @@ const LATER = `
 const UNDONE = `
   UPDATE contact_merges SET status = 'undone', undone_at = $3 WHERE organization_id = $1 AND id = $2`;
 
+const REPEATED_AT = `
+  SELECT unnest(ARRAY[merged_at, undone_at]) AS at FROM contact_merges
+   WHERE organization_id = $1 AND survivor_id = ANY($2::uuid[]) AND status = 'undone'`;
+
 const MOVE = (table: string): string => `
   UPDATE ${table} SET contact_id = $2, origin_id = coalesce(origin_id, $3)
    WHERE organization_id = $1 AND contact_id = $3 RETURNING id`;
@@ -115,6 +119,12 @@ export class MergesRepository {
 
   async undone(tx: Transaction, id: string, now: Date): Promise<void> {
     await tx.query(UNDONE, [tx.organizationId, id, now]);
+  }
+
+  /** When merges into these contacts that are undone were carried out and undone: what they said then is void. */
+  async repeatedAt(tx: Transaction, survivorIds: readonly string[]): Promise<Date[]> {
+    const rows = await tx.query<{ at: Date }>(REPEATED_AT, [tx.organizationId, survivorIds]);
+    return rows.map(({ at }) => at);
   }
 
   /** Gives the identities and events of a contact to its survivor. */
