@@ -105,6 +105,7 @@ export { Batcher } from './jobs/batcher.js';
 export { JobSignal } from './jobs/job-signal.js';
 export { Pace } from './jobs/pace.js';
 export { PollingJob } from './jobs/polling-job.js';
+export { turns, type Turn, type TurnsOptions } from './jobs/turns.js';
 export { ItemBackoff } from './jobs/item-backoff.js';
 export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';

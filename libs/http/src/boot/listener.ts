@@ -7,7 +7,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { noteConnection } from '../context/client-address.js';
 import { attachState, hasState, pathOf, stateOf, type ListenerName } from '../context/request-state.js';
 import type { Cursors } from '../lists/cursors.js';
-import { runWithCorrelation } from '../observe/correlation.js';
+import { runForCaller } from '../observe/correlation.js';
 import { log } from '../observe/log.js';
 import { observeRequest } from '../observe/metrics.js';
 import { traceRequest } from '../observe/tracing.js';
@@ -122,7 +122,7 @@ export class Listener {
     const refusal = this.refusal(request);
     if (refusal) answerProblem(request, response, refusal, correlationId);
     else {
-      runWithCorrelation(correlationId, () => {
+      runForCaller(correlationId, response, () => {
         const work = () => this.options.handler(request, response);
         traceRequest(request, response, correlationId, () => routeOf(request), work);
       });

@@ -1,3 +1,5 @@
+import { runForNobody } from '../observe/correlation.js';
+
 /** Nothing, or a result for each item, in their order. */
 type ResultsOf<Result> = [Result] extends [void] ? void : readonly Result[];
 
@@ -78,7 +80,8 @@ export class Batcher<Item, Result = void> {
     place.cancel?.();
     place.cancel = undefined;
     if (place.waiting.length === 0 || place.running >= this.parallel) return;
-    void this.work(place, at, this.take(place));
+    // Whoever came first may leave: the others' answers do not hang on it.
+    void runForNobody(() => this.work(place, at, this.take(place)));
     this.schedule(place, at);
   }
 

@@ -1,5 +1,6 @@
 import { Problem } from '@customer-platform/problem-json';
 import { Gauge } from 'prom-client';
+import { runForNobody } from '../observe/correlation.js';
 import { log } from '../observe/log.js';
 import { metrics } from '../observe/metrics.js';
 import { yieldLoop } from '../reading/event-loop.js';
@@ -94,6 +95,7 @@ export class PollingJob {
   /** Does one piece after the other until none is left or the process is ending. @returns whether there was any */
   async drain(piece: () => Promise<boolean>): Promise<boolean> {
     let any = false;
+    // eslint-disable-next-line house/no-endless-turns -- it ends where nothing is left, and with its process
     while (!this.stopping && (await piece())) {
       any = true;
       this.failures = 0;
@@ -115,7 +117,8 @@ export class PollingJob {
     if (this.stopping || this.running) return;
     clearTimeout(this.timer);
     this.woken = true;
-    this.running = this.run().finally(() => {
+    // Woken by a request, it is not that request's work.
+    this.running = runForNobody(() => this.run()).finally(() => {
       this.running = undefined;
       this.rest();
     });

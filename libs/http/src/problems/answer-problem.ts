@@ -37,7 +37,7 @@ export function answerError(
   correlationId: string,
 ): void {
   if (error instanceof RequestAborted) {
-    log.debug('the caller closed the connection while sending');
+    log.debug('the caller closed the connection before the answer');
     response.destroy();
     return;
   }

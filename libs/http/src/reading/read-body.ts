@@ -17,7 +17,7 @@ interface BodyRule {
   readonly gzip: boolean;
 }
 
-/** The caller closed the connection while sending; there is nobody to answer. */
+/** The caller closed the connection before the answer; there is nobody to answer. */
 export class RequestAborted extends Error {
   override readonly name = 'RequestAborted';
 }

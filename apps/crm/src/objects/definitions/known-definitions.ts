@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { turns } from '@customer-platform/http';
 import { Database, isUuid, type OrganizationScope, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { holdDefinitions, holdSeveral, keepDefinitions, keepIfFree } from './definition-locks.js';
@@ -8,6 +9,8 @@ import { DefinitionChanged, type KnownDefinition } from './known-definition.js';
 /** Fields of all definitions that are kept, of all organizations: about 60 MB. */
 const MOST_FIELDS_KEPT = 100_000;
 const MOST_SLUGS_KEPT = 20_000;
+/** Each is a change that committed within the call: nobody changes a definition so often. */
+export const DEFINITION_TURNS = 20;
 
 const REVISION_BY_ID = `
   SELECT id, revision FROM object_definitions WHERE organization_id = $1 AND id = $2`;
@@ -40,7 +43,8 @@ export class KnownDefinitions {
     const { organizationId } = scope;
     const id = isUuid(named) ? named.toLowerCase() : this.bySlug.get(`${organizationId}:${named}`);
     const known = id === undefined ? undefined : this.kept.get(`${organizationId}:${id}`);
-    if (known) return known;
+    // By its slug only an active one is named.
+    if (known && (isUuid(named) || !known.isDeleted)) return known;
     const found = await this.database.inOrganization(scope, (tx) => this.find(tx, named));
     if (!found) throw new Problem('not_found');
     return found;
@@ -51,6 +55,7 @@ export class KnownDefinitions {
     const [sql, key] = isUuid(named) ? [REVISION_BY_ID, named.toLowerCase()] : [REVISION_BY_SLUG, named];
     const [row] = await tx.prepared<{ id: string; revision: number }>(sql, [tx.organizationId, key]);
     if (!row) return undefined;
+    if (!isUuid(named)) this.bySlug.set(`${tx.organizationId}:${named}`, row.id);
     const known = this.kept.get(`${tx.organizationId}:${row.id}`);
     if (known?.revision === row.revision) return known;
     return (await this.load(tx, [row.id])).get(row.id);
@@ -60,12 +65,11 @@ export class KnownDefinitions {
    * Keeps the definition as it is until the transaction ends.
    * @throws DefinitionChanged if it is not what is known of it any more
    */
-  async keep(tx: Transaction, { id, slug, revision }: KnownDefinition): Promise<void> {
-    await keepDefinitions(tx, [id]);
-    const [row] = await tx.prepared<{ revision: number }>(REVISION_BY_ID, [tx.organizationId, id]);
-    if (row?.revision === revision) return;
-    this.kept.delete(`${tx.organizationId}:${id}`);
-    this.bySlug.delete(`${tx.organizationId}:${slug}`);
+  async keep(tx: Transaction, known: KnownDefinition): Promise<void> {
+    await keepDefinitions(tx, [known.id]);
+    const [row] = await tx.prepared<{ revision: number }>(REVISION_BY_ID, [tx.organizationId, known.id]);
+    if (row?.revision === known.revision) return;
+    this.forget(known);
     throw new DefinitionChanged();
   }
 
@@ -95,14 +99,14 @@ export class KnownDefinitions {
   /**
    * Runs `work` by a definition, and again each time that it went by one that has changed since: every turn is a change
    * that committed meanwhile. What a former revision refuses the present one may take.
-   * @throws Problem `not_found`
+   * @throws Problem `not_found`; `dependency_unavailable` where it does not stay the same for long enough
    */
   async by<T>(
     scope: OrganizationScope,
     named: string,
     work: (definition: KnownDefinition) => Promise<T>,
   ): Promise<T> {
-    for (;;) {
+    for await (const _ of turns({ most: DEFINITION_TURNS })) {
       const definition = await this.guess(scope, named);
       try {
         return await work(definition);
@@ -111,8 +115,16 @@ export class KnownDefinitions {
         if (!(error instanceof Problem) || error.status >= 500) throw error;
         const now = await this.database.inOrganization(scope, (tx) => this.find(tx, named));
         if (now?.id === definition.id && now.revision === definition.revision) throw error;
+        // What names nothing, or another now, is guessed no more.
+        this.forget(definition);
       }
     }
+    throw neverTheSame();
+  }
+
+  private forget({ organizationId, id, slug }: KnownDefinition): void {
+    this.kept.delete(`${organizationId}:${id}`);
+    this.bySlug.delete(`${organizationId}:${slug}`);
   }
 
   private async load(tx: Transaction, ids: readonly string[]): Promise<Map<string, KnownDefinition>> {
@@ -123,4 +135,11 @@ export class KnownDefinitions {
     }
     return new Map(rows.map((known) => [known.id, known]));
   }
+}
+
+/** Of a definition that was another each time it was looked at. */
+export function neverTheSame(): Problem {
+  return new Problem('dependency_unavailable', {
+    detail: 'The definition keeps changing; try again shortly.',
+  });
 }

@@ -9,13 +9,19 @@ import {
   type ResourceStore,
   type Transaction,
 } from '@customer-platform/database';
-import type { ListQuery, ListReader, Page, RequestContext } from '@customer-platform/http';
+import {
+  turns,
+  type ListQuery,
+  type ListReader,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { FieldValues } from '../../fields/field.js';
 import { lacking, mergeValues } from '../../fields/field-values.js';
 import { Refusals } from '../../fields/refusals.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
-import { KnownDefinitions } from '../definitions/known-definitions.js';
+import { DEFINITION_TURNS, KnownDefinitions, neverTheSame } from '../definitions/known-definitions.js';
 import { ObjectRecord, objectRecordEvent } from './object-record.entity.js';
 import { OBJECT_RECORDS_LIST, recordsListOf } from './object-records.list.js';
 import { contactFilters } from './contact-filters.js';
@@ -51,14 +57,14 @@ export class ObjectRecordsService {
 
   /**
    * @throws Problem `not_found`, those of a list, `index_building`; `dependency_unavailable` when core must be asked who
-   * a filter's contact is and is silent
+   * a filter's contact is and is silent, or where the definition does not stay the same for long enough
    */
   async list(
     context: RequestContext,
     named: string,
     read: ListReader,
   ): Promise<{ definition: KnownDefinition; page: Page<RecordRow> }> {
-    for (;;) {
+    for await (const _ of turns({ most: DEFINITION_TURNS })) {
       const definition = await this.database.inOrganization(context, (tx) =>
         this.definitions.find(tx, named),
       );
@@ -72,6 +78,7 @@ export class ObjectRecordsService {
       });
       if (page) return { definition, page };
     }
+    throw neverTheSame();
   }
 
   /**
