@@ -148,7 +148,10 @@ export default defineConfig(
       '@typescript-eslint/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-non-null-assertion': 'error',
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', ignoreRestSiblings: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_$', ignoreRestSiblings: true },
+      ],
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { attributes: false } }],
       '@typescript-eslint/require-await': 'off', // an async signature is often the interface's, not the body's
       '@typescript-eslint/restrict-template-expressions': [
@@ -194,6 +197,12 @@ export default defineConfig(
       'regexp/no-super-linear-backtracking': ['error', { report: 'potential' }],
       'regexp/no-super-linear-move': ['error', { report: 'potential', ignoreSticky: false }],
     },
+  },
+  {
+    name: 'house/ends',
+    files: ['apps/**/*.ts', 'libs/**/*.ts'],
+    ignores: [...SPECS, 'libs/testing/**'],
+    rules: { 'house/no-endless-turns': 'error' },
   },
   {
     name: 'house/public-interface',

@@ -236,6 +236,45 @@ const lockCases: LintCase[] = [
   ),
 ];
 
+const ASKING = 'export const asked = async (ask: () => Promise<boolean>): Promise<void> => {\n';
+const endless = (name: string, illegal: string, legal: string): LintCase =>
+  inService('house/no-endless-turns', name, `${ASKING}${illegal}\n};\n`, `${ASKING}${legal}\n};\n`);
+
+const endCases: LintCase[] = [
+  endless(
+    'a loop without a bound',
+    'for (;;) await ask();',
+    'for (let left = 3; left > 0; left -= 1) await ask();',
+  ),
+  endless(
+    'a loop that counts without a bound',
+    'for (let wait = 1; ; wait *= 2) if (await ask()) return;',
+    'for await (const { isLast } of turns({ most: 3 })) if ((await ask()) || isLast) return;',
+  ),
+  endless(
+    'a loop that only asks whether it is to stop',
+    'while (!stopping && (await ask()));',
+    'for (let left = 3; left > 0 && !stopping; left -= 1) await ask();',
+  ),
+  endless(
+    'a loop that asks at its end',
+    'do await ask(); while (true);',
+    'do await ask(); while (count < 3);',
+  ),
+  inService(
+    'house/no-endless-turns',
+    'a function that begins again by calling itself',
+    'export async function take(id: string): Promise<string> {\n  return (await ask(id)) ?? take(id);\n}\n',
+    'export async function walk(id: string): Promise<string> {\n  return walk((await ask(id)).next);\n}\n',
+  ),
+  inService(
+    'house/no-endless-turns',
+    'a method that begins again by calling itself',
+    'export class Taker {\n  async take(id: string): Promise<void> {\n    if (!(await ask(id))) await this.take(id);\n  }\n}\n',
+    'export class Taker {\n  async take(id: string): Promise<void> {\n    if (!(await ask(id))) await take(id);\n  }\n}\n',
+  ),
+];
+
 const shapeCases: LintCase[] = [
   inService('house/function-size', 'a function of 81 lines', functionOf(81), functionOf(80)),
   inService('max-lines', 'a file of 401 lines', lines(401), lines(400)),
@@ -311,6 +350,7 @@ export const lintCases: LintCase[] = [
   promiseCase,
   ...permissionCases,
   ...lockCases,
+  ...endCases,
   ...shapeCases,
   ...describedCases,
 ];

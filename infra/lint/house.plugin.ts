@@ -6,6 +6,7 @@ import { fileName } from './file-name.rule.ts';
 import { functionSize } from './function-size.rule.ts';
 import { noBarrel } from './no-barrel.rule.ts';
 import { noComputedPermission } from './no-computed-permission.rule.ts';
+import { noEndlessTurns } from './no-endless-turns.rule.ts';
 import { noRescannedLock } from './no-rescanned-lock.rule.ts';
 import { noSwallowedError } from './no-swallowed-error.rule.ts';
 
@@ -20,6 +21,7 @@ export const house = {
     'function-size': functionSize,
     'no-barrel': noBarrel,
     'no-computed-permission': noComputedPermission,
+    'no-endless-turns': noEndlessTurns,
     'no-rescanned-lock': noRescannedLock,
     'no-swallowed-error': noSwallowedError,
   } satisfies Record<string, Rule.RuleModule>,

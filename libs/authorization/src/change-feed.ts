@@ -119,6 +119,7 @@ export class ChangeFeed {
   }
 
   private async readOn(): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
     while (!this.stopped) {
       const began = this.clock.now();
       await this.read();

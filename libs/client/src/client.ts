@@ -149,6 +149,7 @@ class Caller {
       ...(init.ifMatch === undefined ? {} : { 'If-Match': init.ifMatch }),
     };
     const began = performance.now();
+    // eslint-disable-next-line house/no-endless-turns -- `waitBeforeNext` counts the attempts and their time, and `pause` hears the signal
     for (let attempts = 1; ; attempts += 1) {
       try {
         return await this.exchange(name, { ...init, headers });

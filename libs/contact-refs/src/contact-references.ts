@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
-import type { FilterValue, ListQuery } from '@customer-platform/http';
+import { turns, type FilterValue, type ListQuery } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ChainEnd } from './contact-ref.js';
 import { ContactRefs } from './contact-refs.js';
@@ -8,6 +8,9 @@ import { coreDoesNotAnswer, CoreContacts, IDS_AT_ONCE } from './core-contacts.js
 
 /** Core is asked at most so often for one call: for the ids, then for survivors that it named and that are not known. */
 const ROUNDS = 3;
+
+/** Core's rounds, and changes of these contacts that committed while they were looked at. */
+const TURNS = 20;
 
 /** What a contact's id stands for (crm.md §1). */
 export type ResolvedContact =
@@ -156,11 +159,11 @@ export class ContactReferences {
   /**
    * Runs `work`, which opens a transaction and calls `activeIn` in it, and again each time that core has been asked
    * about a contact that was not known, or that a contact changed before it could be kept.
-   * @throws Problem `dependency_unavailable` when core must be asked and is silent
+   * @throws Problem `dependency_unavailable` when core must be asked and is silent, or contacts do not stop changing
    */
   async whileLearning<T>(organizationId: string, work: (asked: AskedContacts) => Promise<T>): Promise<T> {
     const asked = new AskedContacts();
-    for (;;) {
+    for await (const _ of turns({ most: TURNS })) {
       try {
         return await work(asked);
       } catch (error) {
@@ -174,6 +177,8 @@ export class ContactReferences {
         await this.database.inOrganization({ organizationId }, (tx) => this.refs.learn(tx, contacts));
       }
     }
+    const detail = 'The contacts named keep changing; try again shortly.';
+    throw new Problem('dependency_unavailable', { detail });
   }
 
   /**

@@ -1,4 +1,4 @@
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import { DatabaseUnavailable } from './errors.js';
 
 const PAUSE_MS = 1_000;
@@ -10,13 +10,12 @@ const FOR_MS = 60_000;
  * @throws what `ask` throws else, and DatabaseUnavailable after the minute
  */
 export async function askedAtStart<T>(ask: () => Promise<T>): Promise<T> {
-  const until = performance.now() + FOR_MS;
-  for (;;)
+  for await (const { isLast } of turns({ forMs: FOR_MS, pauseMs: PAUSE_MS }))
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof DatabaseUnavailable) || performance.now() > until) throw error;
+      if (!(error instanceof DatabaseUnavailable) || isLast) throw error;
       log.warn({ err: error }, 'The database does not answer yet; it is asked again');
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
+  throw new Error('The database was not asked');
 }

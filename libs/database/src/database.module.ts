@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   type DynamicModule,
   Global,
@@ -8,7 +7,13 @@ import {
   type OnModuleInit,
 } from '@nestjs/common';
 import { databaseConfig, readConfig } from '@customer-platform/config';
-import { IDEMPOTENCY_STORE, log, registerDependency, registerReadiness } from '@customer-platform/http';
+import {
+  IDEMPOTENCY_STORE,
+  log,
+  registerDependency,
+  registerReadiness,
+  turns,
+} from '@customer-platform/http';
 import { DataSource } from 'typeorm';
 import { Clock } from './clock.js';
 import { dataSourceOf, type EntityClass } from './data-source.js';
@@ -79,14 +84,13 @@ async function connect(options: DatabaseModuleOptions): Promise<DataSource> {
     poolSize: config.DATABASE_POOL_SIZE,
     waitMs: config.DATABASE_WAIT_MS,
   });
-  const giveUpAt = Date.now() + START_PATIENCE_MS;
-  for (;;) {
+  for await (const { isLast } of turns({ forMs: START_PATIENCE_MS, pauseMs: 500 })) {
     try {
       return await source.initialize();
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || Date.now() > giveUpAt) throw error;
+      if (!isDatabaseUnavailable(error) || isLast) throw error;
       log.warn({ err: error }, 'The database does not answer yet');
-      await pause(500);
     }
   }
+  throw new Error('The database was not asked');
 }

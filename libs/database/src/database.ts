@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import { escapeLiteral } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import {
@@ -200,13 +199,12 @@ export class Database {
   }
 
   private async transact<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
-    for (let attempt = 1; ; attempt += 1) {
+    for await (const { count: attempt, isLast } of turns({ most: ATTEMPTS, pauseMs: LET_PASS_MS })) {
       try {
         return await this.attempt(opening, work, signal);
       } catch (error) {
-        if (attempt < ATTEMPTS && lostToAnother(error)) {
+        if (!isLast && lostToAnother(error)) {
           log.info({ err: error, attempt }, 'A transaction lost to another one; it begins anew');
-          await pause(LET_PASS_MS);
           continue;
         }
         if (error instanceof DatabaseUnavailable) throw error;
@@ -215,6 +213,7 @@ export class Database {
         throw error;
       }
     }
+    throw new DatabaseUnavailable(new Error('No attempt was made'));
   }
 
   private async attempt<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {

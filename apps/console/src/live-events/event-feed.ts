@@ -44,9 +44,11 @@ export async function followEvents(
 ): Promise<void> {
   const reading: Reading = { position: undefined, failures: 0 };
   let pollFor: number | undefined;
+  // eslint-disable-next-line house/no-endless-turns -- a page follows events for as long as it is open; leaving it aborts
   while (!signal.aborted) {
     try {
       // Streams end after two minutes or so, as do those of a platform that is updated.
+      // eslint-disable-next-line house/no-endless-turns -- the same: it throws once the page is left
       if (pollFor === undefined) while (await readStream(source, buffer, reading, signal)) continue;
       else await pollEvents(source, buffer, signal, pollFor);
       pollFor = undefined;

@@ -60,8 +60,8 @@ export class AuditCheckpoints extends ItemJob<Due> {
 
   /** Does all that is due now. */
   override async runAll(): Promise<boolean> {
-    while (!this.job.stopping && (await this.runNext())) continue;
-    while (!this.job.stopping && (await this.verifyNext())) continue;
+    await this.job.drain(() => this.runNext());
+    await this.job.drain(() => this.verifyNext());
     return true;
   }
 

@@ -1,4 +1,5 @@
 import { newId, postgresFailure, type Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 
 /** An identity that is to belong to a contact. */
 export interface WantedIdentity {
@@ -119,7 +120,7 @@ async function takeBack(
   tx: Transaction,
   identity: WantedIdentity & { id: string },
 ): Promise<string | undefined> {
-  for (let left = TRIES; ; left -= 1) {
+  for await (const { isLast } of turns({ most: TRIES })) {
     const owner = await ownerOf(tx, identity);
     if (owner && !owner.deleted) return owner.contact_id;
     if (owner) await tx.query(YIELD, [tx.organizationId, owner.id, owner.contact_id]);
@@ -127,9 +128,10 @@ async function takeBack(
       await tx.savepoint(() => tx.query(TAKE_BACK, [tx.organizationId, identity.id]));
       return undefined;
     } catch (error) {
-      if (postgresFailure(error)?.constraint !== 'identities_owner' || left <= 1) throw error;
+      if (postgresFailure(error)?.constraint !== 'identities_owner' || isLast) throw error;
     }
   }
+  return undefined;
 }
 
 async function ownerOf(tx: Transaction, { type, normal }: WantedIdentity): Promise<Owner | undefined> {

@@ -106,14 +106,16 @@ export class ImportsService {
 
   private async *csv(context: RequestContext, id: string): AsyncGenerator<string> {
     yield CSV_HEAD;
-    for (let place = 0; ;) {
+    let place = 0;
+    let read: number;
+    do {
       const rows = await this.database.inOrganization(context, (tx) =>
         tx.query<ErrorRow>(NEXT_ERRORS, [tx.organizationId, id, place]),
       );
       if (rows.length > 0) yield rows.map(csvLineOf).join('');
-      if (rows.length < ERRORS_AT_ONCE) return;
       place = rows.at(-1)?.place ?? place;
-    }
+      read = rows.length;
+    } while (read === ERRORS_AT_ONCE);
   }
 
   private async keep(context: RequestContext, { id, options, file, key }: Upload): Promise<ImportSummaryDto> {

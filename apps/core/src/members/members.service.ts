@@ -1,9 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import type { RequestContext } from '@customer-platform/http';
+import { turns, type RequestContext } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
 import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
-import { type ContactDto, toContactDto } from '../contacts/contact.dto.js';
+import { type ContactDto, type SeenContact, toContactDto } from '../contacts/contact.dto.js';
 import { ContactsService } from '../contacts/contacts.service.js';
+
+/** Contacts, each merged into the next since it was looked at. */
+const MERGES = 10;
 
 /** What a member may see of themselves. */
 @Injectable()
@@ -19,11 +23,22 @@ export class MembersService {
    * visible; without a definition none is.
    */
   async me(context: RequestContext): Promise<ContactDto> {
-    let found = await this.contacts.get(context, context.principal.id);
-    // Merged in the moment since the token was looked at.
-    while ('survivorId' in found) found = await this.contacts.get(context, found.survivorId);
+    const found = await this.ofToken(context);
     const declared = await this.database.inOrganization(context, (tx) => this.declared.now(tx));
     const visible = Object.entries(found.attributes).filter(([key]) => declared.get(key)?.memberVisible);
     return { ...toContactDto(found), attributes: Object.fromEntries(visible) };
+  }
+
+  private async ofToken(context: RequestContext): Promise<SeenContact> {
+    let { id } = context.principal;
+    for await (const _ of turns({ most: MERGES })) {
+      const found = await this.contacts.get(context, id);
+      if (!('survivorId' in found)) return found;
+      // Merged in the moment since the token was looked at.
+      id = found.survivorId;
+    }
+    throw new Problem('dependency_unavailable', {
+      detail: 'The contact keeps being merged; try again shortly.',
+    });
   }
 }

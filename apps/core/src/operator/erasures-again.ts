@@ -53,7 +53,9 @@ export class ErasuresAgain {
   /** In pieces, each its own transaction: repeatable. @returns how many erasures were asked for */
   async ask({ modules, since }: AskedAgain): Promise<number> {
     let last = { organization_id: FIRST, subject_request_id: FIRST };
-    for (let count = 0; ;) {
+    let count = 0;
+    let read: number;
+    do {
       const rows = await this.database.acrossOrganizations(async (tx) => {
         const { organization_id: organization, subject_request_id: request } = last;
         const found = await tx.query<ErasureRow>(NEXT, [organization, request, modules, since ?? null]);
@@ -63,10 +65,11 @@ export class ErasuresAgain {
         }
         return found;
       });
-      count += rows.length;
+      read = rows.length;
+      count += read;
       last = rows.at(-1) ?? last;
-      if (rows.length < PIECE) return count;
-    }
+    } while (read === PIECE);
+    return count;
   }
 
   private async tell(tx: Transaction, rows: readonly ErasureRow[]): Promise<void> {

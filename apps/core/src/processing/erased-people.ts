@@ -133,13 +133,16 @@ export async function eventsOfErased(
   contactOf: (item: WorkItem) => ContactBefore | undefined,
 ): Promise<Set<WorkItem>> {
   const erased = new Set<WorkItem>();
-  for (;;) {
+  // Each turn but the last finds one more.
+  for (let found = -1; found < erased.size;) {
+    found = erased.size;
     const left = items.filter((item) => !erased.has(item));
     const named = await blockedIn(tx, blocklist, left, contactOf);
     for (const { item } of named) erased.add(item);
     // By the country that such an event says no number of another is read: then they are asked for anew.
-    if (!named.some(({ item }) => saysCountry(item))) return erased;
+    if (!named.some(({ item }) => saysCountry(item))) break;
   }
+  return erased;
 }
 
 /** The blocked identifiers that the events name, and that are not their contact's own. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
-import { log, metrics, runWithCorrelation } from '@customer-platform/http';
+import { log, metrics, runWithCorrelation, turns } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { RaceLost } from './chunk-contact.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
@@ -107,10 +107,10 @@ export class FailingEvents {
     arrival: Arrival,
     racesCount: boolean,
   ): Promise<readonly Unkept[]> {
-    for (let attempts = 1; ; attempts += 1) {
+    for await (const { count: attempts, isLast } of turns({ most: ATTEMPTS })) {
       const outcome = await this.attempt(tx, [arrival], { racesCount });
       if (!('failure' in outcome)) return [];
-      if (attempts < ATTEMPTS) continue;
+      if (!isLast) continue;
       const failure = { ...outcome.failure, attempts };
       const stored = await this.storeOnly(tx, arrival, failure, { racesCount });
       if (!('failure' in stored)) return [];
@@ -121,6 +121,7 @@ export class FailingEvents {
       if (!OF_VALUES.test(postgresFailure(error)?.code ?? '')) throw error;
       return [{ arrival, failure: letter.failure, error }];
     }
+    return [];
   }
 
   /** Runs the event of a dead letter that is not stored; undefined once it has come through. */

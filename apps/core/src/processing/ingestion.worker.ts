@@ -114,7 +114,8 @@ export class IngestionWorker implements OnApplicationBootstrap {
   /** Processes records of several partitions in one transaction. */
   private async process(records: readonly ReadRecord[]): Promise<void> {
     let singly = false;
-    for (let races = 0; ;) {
+    // Races that are lost, once more behind the last of them, and once singly.
+    for (let races = 0, rest = RACES + 2; rest > 0; rest -= 1) {
       try {
         return await this.inTransaction(records, async (tx, arrivals) => {
           if (singly) await this.failing.process(tx, arrivals, races >= RACES);

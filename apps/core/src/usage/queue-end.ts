@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { type Ends, TopicEnds } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 import { AcceptanceCounter } from './acceptance-counter.js';
@@ -23,7 +23,7 @@ export class QueueEnd {
 
   /** Resolves when all events answered 202 before the call are counted, or soon after if that takes long. */
   async counted(): Promise<void> {
-    const giveUpAt = Date.now() + PATIENCE_MS;
+    const until = performance.now() + PATIENCE_MS;
     this.counter.hurry();
     // Where the readers are is looked at meanwhile: if they are at the end by then, they are so later.
     const [ends, first] = await Promise.all([
@@ -31,10 +31,11 @@ export class QueueEnd {
       this.furthest(),
     ]);
     if (!ends) return;
-    for (let furthest = first; !reaches(furthest, ends); furthest = await this.furthest()) {
-      if (Date.now() >= giveUpAt) return;
+    let furthest = first;
+    for await (const _ of turns({ forMs: until - performance.now(), pauseMs: LOOK_EVERY_MS })) {
+      if (reaches(furthest, ends)) return;
       this.counter.hurry();
-      await pause(LOOK_EVERY_MS);
+      furthest = await this.furthest();
     }
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
-import type { RequestOrigin } from '@customer-platform/http';
+import { turns, type RequestOrigin } from '@customer-platform/http';
 import { MembershipsService } from '../memberships/memberships.service.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { UserArrivals } from '../users/user-arrivals.js';
@@ -67,11 +67,11 @@ export class SsoArrivals {
 
   /** The user's id. @throws SsoRefusal */
   async arrive(by: ArrivingBy, person: ProviderPerson, request: ArrivalRequest): Promise<string> {
-    for (let left = TRIES; ; left -= 1) {
+    for await (const _ of turns({ most: TRIES })) {
       const userId = await this.tryOnce(by, person, request);
       if (userId !== undefined) return userId;
-      if (left === 1) throw new Error('Whoever comes is somebody else each time they are looked at');
     }
+    throw new Error('Whoever comes is somebody else each time they are looked at');
   }
 
   /** Undefined where they have come another way, or in another window, since they were looked at. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { LotExpiry } from '../expiry/lot-expiry.service.js';
 import type { EntryKind } from '../ledger/entries.js';
@@ -34,6 +35,9 @@ const REFS = 'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND co
 
 /** A merge or an undo writes both contacts first: until this ends, the refs stay whose they are. */
 const KEEP_CONTACT = 'SELECT FROM contact_refs WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE';
+
+/** Each is a merge or an undo that committed since the contact was looked at. */
+const OWNER_TURNS = 10;
 
 interface Original {
   id: string;
@@ -84,13 +88,16 @@ export class Reversals {
 }
 
 async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
-  for (let kept: string | undefined; ;) {
+  let kept: string | undefined;
+  for await (const _ of turns({ most: OWNER_TURNS })) {
     const original = await readOriginal(tx, id);
     if (kept === original.contactId) return withReturned(tx, original);
     // Whose it is may have changed before the contact was kept: then it is read, and the other kept, once more.
     kept = original.contactId;
     await tx.query(KEEP_CONTACT, [tx.organizationId, kept]);
   }
+  const detail = 'The contact keeps being merged; try again shortly.';
+  throw new Problem('dependency_unavailable', { detail });
 }
 
 /** Locks the ledgers, and with those of a credit the ones to which points of it came back. */

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import type { Database, Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { locksOf } from '../addresses/address-keys.js';
 import { GateDatabase } from './gate-database.js';
 
@@ -8,6 +8,8 @@ const LOCK = 'SELECT pg_advisory_xact_lock($1)';
 const LIVE = `
   SELECT 1 FROM in_flight
    WHERE organization_id = $1 AND keys && $2::text[] AND lease_until > clock_timestamp() LIMIT 1`;
+/** How long the database holds a send to be in flight; whoever writes what stops it waits for no longer. */
+export const FLIGHT_SECONDS = 10;
 const FIRST_PAUSE_MS = 3;
 const LONGEST_PAUSE_MS = 25;
 
@@ -38,13 +40,13 @@ export class GateWriter {
 
   /** At most as long as a lease: after that nothing is live, whatever became of the process that held it. */
   private async drain(database: Database, organizationId: string, keys: readonly string[]): Promise<void> {
-    for (let wait = FIRST_PAUSE_MS; ; wait = Math.min(wait * 2, LONGEST_PAUSE_MS)) {
+    // No connection is held while waiting.
+    const pauseMs = (made: number): number => Math.min(FIRST_PAUSE_MS * 2 ** (made - 1), LONGEST_PAUSE_MS);
+    for await (const _ of turns({ forMs: FLIGHT_SECONDS * 1_000, pauseMs })) {
       const live = await database.inOrganization({ organizationId }, (tx) =>
         tx.prepared(LIVE, [organizationId, keys]),
       );
       if (live.length === 0) return;
-      // No connection is held while waiting.
-      await pause(wait);
     }
   }
 }

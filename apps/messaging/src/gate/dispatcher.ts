@@ -168,6 +168,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   private async run(): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
     while (!this.stopping) {
       try {
         this.rest.forgetWakes();

@@ -7,6 +7,7 @@ import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
 import { CapCounters } from './cap-counters.js';
+import { FLIGHT_SECONDS } from '../gate-lock/gate-writer.js';
 import type { ReadySend, SuppressionList } from './dispatch-decision.js';
 import { Lease } from './transports/transport.js';
 
@@ -17,8 +18,6 @@ export interface InFlightSend {
   readonly lease: Lease;
 }
 
-/** How long the database holds a send to be in flight; a writer of a suppression waits for no longer. */
-const FLIGHT_SECONDS = 10;
 /** How long this process may hand over: less, so that clocks and pauses have room. */
 const HAND_OFF_MS = 8_000;
 /** After this a send in dispatch is taken for lost with its process. */

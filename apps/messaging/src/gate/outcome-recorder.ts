@@ -95,6 +95,7 @@ export class OutcomeRecorder {
   }
 
   private async write(batch: readonly Outcome[]): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- what was handed off must be noted, however long the database is away
     for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
       try {
         await this.database.acrossOrganizations((tx) => this.writeBatch(tx, batch), { onePlan: true });

@@ -9,7 +9,7 @@ import {
   type ResourceStore,
   type Transaction,
 } from '@customer-platform/database';
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { turns, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Tenants } from '../organizations/tenants.js';
 import { readShape } from '../shapes/read-shape.js';
@@ -155,15 +155,15 @@ export class TemplatesService {
    */
   async update(context: RequestContext, id: string, dto: UpdateTemplateDto): Promise<TemplateEntity> {
     this.tenants.learn(context.organization);
-    for (let left = TRIES; ; left -= 1) {
+    for await (const _ of turns({ most: TRIES })) {
       const seen = await this.store.get(context, id);
       const draft = await this.draftOf(context, seen, dto);
       const updated = await this.database.inOrganization(context, (tx) =>
         this.apply(tx, context, seen, dto, draft),
       );
       if (updated) return updated;
-      if (left === 1) throw new Problem('etag_mismatch');
     }
+    throw new Problem('etag_mismatch');
   }
 
   softDelete(context: RequestContext, id: string): Promise<void> {

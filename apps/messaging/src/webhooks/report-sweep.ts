@@ -73,7 +73,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
   async forget(now: Date): Promise<void> {
-    while (!this.forgetting.stopping && (await this.tokens.forgetSome(now)));
+    await this.forgetting.drain(() => this.tokens.forgetSome(now));
     const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
     const ages = { unknownBefore: before(UNKNOWN_MS), appliedBefore: before(APPLIED_MS) };
     try {

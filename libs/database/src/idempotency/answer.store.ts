@@ -1,18 +1,23 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type {
-  IdempotencyClaim,
-  IdempotencyScope,
-  IdempotencyStore,
-  StoredAnswer,
+import {
+  turns,
+  type IdempotencyClaim,
+  type IdempotencyScope,
+  type IdempotencyStore,
+  type StoredAnswer,
 } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
 import { newId } from '../ids.js';
 import type { RetentionOptions } from '../jobs/retention.js';
+import { inProgress } from './idempotent-call.js';
 
 /** A claim whose process died is kept this much longer than its lease, so that its owner may still find it lost. */
 const CLAIM_REST_MS = 86_400_000;
+
+/** Each is a holder that released it since. */
+const TURNS = 20;
 
 /** Takes the key if it is new, if its lease has run out without an answer, or if its answer's day is over. */
 const CLAIM = `
@@ -43,7 +48,7 @@ export class AnswerStore implements IdempotencyStore {
 
   /** Of several at once exactly one is told `claimed`: the insert of the others waits for its commit. */
   async claim(scope: IdempotencyScope, fingerprint: string, leaseMs: number): Promise<IdempotencyClaim> {
-    for (;;) {
+    for await (const _ of turns({ most: TURNS })) {
       const claimId = newId();
       const found = await this.database.inOrganization(
         scope,
@@ -69,6 +74,7 @@ export class AnswerStore implements IdempotencyStore {
       // Nothing found means that its holder released it in between: the next try takes it.
       if (found) return found;
     }
+    throw inProgress();
   }
 
   /** Keeps the answer, unless the claim has been lost to another. */

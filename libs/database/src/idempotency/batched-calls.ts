@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { Batcher, type StoredAnswer } from '@customer-platform/http';
+import { Batcher, type StoredAnswer, turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Database } from '../database.js';
 import { isDatabaseUnavailable } from '../errors.js';
@@ -64,15 +63,13 @@ export class BatchedCalls<Item> {
    * @throws Problem `idempotency_key_reused` (422), `idempotency_in_progress` (409), or the refusal
    */
   async run(call: IdempotentCall, item: Item): Promise<IdempotentAnswer> {
-    const giveUpAt = performance.now() + PATIENCE_MS;
     const asked = { call, digests: this.digestsOf(call), item };
-    for (;;) {
+    for await (const _ of turns({ forMs: PATIENCE_MS, pauseMs: POLL_MS })) {
       const outcome = await this.groups.add(asked, 1, `${call.organizationId} ${call.route}`);
       if (outcome instanceof Error) throw outcome;
       if (outcome) return outcome;
-      if (performance.now() >= giveUpAt) throw inProgress();
-      await pause(POLL_MS);
     }
+    throw inProgress();
   }
 
   /** Calls of one organization and one route. */

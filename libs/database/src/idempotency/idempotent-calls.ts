@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
-import { canonicalJson, type StoredAnswer } from '@customer-platform/http';
+import { canonicalJson, type StoredAnswer, turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
@@ -39,13 +38,11 @@ export class IdempotentCalls {
     perform: Perform,
     remember: (answer: StoredAnswer) => StoredAnswer = (answer) => answer,
   ): Promise<IdempotentAnswer> {
-    const giveUpAt = performance.now() + PATIENCE_MS;
-    for (;;) {
+    for await (const _ of turns({ forMs: PATIENCE_MS, pauseMs: POLL_MS })) {
       const answer = await this.attempt(call, perform, remember);
       if (answer) return answer;
-      if (performance.now() >= giveUpAt) throw inProgress();
-      await pause(POLL_MS);
     }
+    throw inProgress();
   }
 
   /** The same for a route under load, whose calls are performed in groups; their answers are kept in the table of keys. */

@@ -26,13 +26,15 @@ export async function boundedRows<Row extends object>(
 async function fetchBounded<Row extends object>(tx: Transaction): Promise<FirstRows<Row>> {
   const rows: Row[] = [];
   let bytes = 0;
-  for (;;) {
+  let read: number;
+  do {
     const batch = await tx.query<Row>(`FETCH ${String(BATCH)} FROM page_rows`);
     for (const row of batch) {
       bytes += Buffer.byteLength(JSON.stringify(row));
       if (bytes > MOST_BYTES && rows.length > 0) return { rows, cut: true };
       rows.push(row);
     }
-    if (batch.length < BATCH) return { rows, cut: false };
-  }
+    read = batch.length;
+  } while (read === BATCH);
+  return { rows, cut: false };
 }

@@ -29,6 +29,7 @@ export async function withLockPatience(
   work: () => Promise<unknown>,
 ): Promise<void> {
   // What got through begins the count anew: it is of one migration.
+  // eslint-disable-next-line house/no-endless-turns -- counted below for each migration, of which there are so many
   for (let attempt = 1, former: string | undefined; ; attempt += 1) {
     try {
       await work();

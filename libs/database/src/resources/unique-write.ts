@@ -1,3 +1,4 @@
+import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Transaction } from '../transaction.js';
 import { constraintProblem, duplicateValue, violatedUnique, type UniqueConstraint } from './constraints.js';
@@ -21,7 +22,7 @@ export async function writeUnique<E extends SoftDeletable>(
 ): Promise<void> {
   const constraints = definition.constraints ?? {};
   const asks = restoring || Object.values(constraints.unique ?? {}).some((unique) => unique.tellConflicting);
-  for (let left = TRIES; ; left -= 1) {
+  for await (const { isLast } of turns({ most: TRIES })) {
     try {
       await (asks ? tx.savepoint(write) : write());
       return;
@@ -30,7 +31,7 @@ export async function writeUnique<E extends SoftDeletable>(
       if (!unique) throw constraintProblem(error, constraints);
       const conflictingId = asks ? await conflicting(tx, definition, table, unique, row) : undefined;
       const gone = asks && conflictingId === undefined;
-      if (gone && left > 1) continue;
+      if (gone && !isLast) continue;
       throw restoring ? restoreConflict(unique, conflictingId) : duplicateValue(unique, conflictingId);
     }
   }

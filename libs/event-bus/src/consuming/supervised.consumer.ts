@@ -104,6 +104,7 @@ export class SupervisedConsumer {
   }
 
   private async supervise(): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
     for (let failures = 0; !this.stopping; failures += 1) {
       const began = Date.now();
       try {
@@ -256,6 +257,7 @@ export class SupervisedConsumer {
       });
     }, 1_500);
     try {
+      // eslint-disable-next-line house/no-endless-turns -- an outage lasts as long as it lasts; `chunk.pause` throws once the consumer ends
       for (let tried = 0; ; tried += 1) {
         try {
           await this.consumption.process(chunk);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import type { Admin, Consumer } from 'kafkajs';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { protocolErrorType } from '../kafka/protocol-error.js';
@@ -94,16 +93,16 @@ async function offsetsOf(
   topic: string,
   partitions: number,
 ): ReturnType<Admin['fetchTopicOffsets']> {
-  for (const deadline = performance.now() + LED_WITHIN_MS; ;) {
+  for await (const { isLast } of turns({ forMs: LED_WITHIN_MS, pauseMs: LOOK_EVERY_MS })) {
     try {
       const offsets = await admin.fetchTopicOffsets(topic);
       if (offsets.length < partitions) throw new PartitionsUnanswered(topic, partitions - offsets.length);
       return offsets;
     } catch (error) {
-      if (!isOfNewTopic(error) || performance.now() > deadline) throw error;
-      await pause(LOOK_EVERY_MS);
+      if (!isOfNewTopic(error) || isLast) throw error;
     }
   }
+  throw new PartitionsUnanswered(topic, partitions);
 }
 
 /** The client gives up after some tries of its own, and tells the broker's answer as the cause. */

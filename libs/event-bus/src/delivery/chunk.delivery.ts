@@ -137,6 +137,7 @@ export class ChunkDelivery<T extends Delivered> {
 
   /** Giving up is an effect too: it must be kept, however long that takes. */
   private async giveUp(event: T, failure: { error: unknown; attempts: number }): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- an outage lasts as long as it lasts; `pause` throws once the consumer ends
     for (let tried = 0; ; tried += 1) {
       const again = await this.attempt(() => this.receiver.giveUp(event, failure));
       if (!again) break;
@@ -152,6 +153,7 @@ export class ChunkDelivery<T extends Delivered> {
    */
   private async attempt(run: () => Promise<void>, tries = Infinity): Promise<Failure | undefined> {
     let unclear = 0;
+    // eslint-disable-next-line house/no-endless-turns -- an outage lasts as long as it lasts; `pause` throws once the consumer ends
     for (let tried = 0; ; tried += 1) {
       try {
         await run();

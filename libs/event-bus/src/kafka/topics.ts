@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { pause, within } from '../within.js';
@@ -175,12 +175,12 @@ export class Topics {
 
   /** What is written before a topic is led would be refused, and the first event with it. */
   private async untilLed(admin: Admin, topics: readonly string[]): Promise<void> {
-    for (const deadline = performance.now() + LED_WITHIN_MS; ; await pause(LOOK_EVERY_MS)) {
+    for await (const _ of turns({ forMs: LED_WITHIN_MS, pauseMs: LOOK_EVERY_MS })) {
       const { topics: found } = await admin.fetchTopicMetadata({
         topics: topics.map((topic) => this.client.named(topic)),
       });
       const led = found.every(({ partitions }) => partitions.every(({ leader }) => leader !== -1));
-      if (led || performance.now() > deadline) return;
+      if (led) return;
     }
   }
 }

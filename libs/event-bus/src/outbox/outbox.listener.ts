@@ -40,6 +40,7 @@ export class OutboxListener {
   }
 
   private async run(): Promise<void> {
+    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
     while (!this.stopping) {
       const client = new Client({
         connectionString: this.url,

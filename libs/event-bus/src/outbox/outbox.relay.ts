@@ -152,6 +152,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async run(): Promise<void> {
     let last = NOTHING;
+    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
     for (let failures = 0; !this.stopping;) {
       try {
         await this.line.connect();

@@ -24,12 +24,14 @@ const FIRST = '00000000-0000-0000-0000-000000000000';
  */
 export async function forgetParked(tx: Transaction, contactIds: readonly string[]): Promise<number> {
   let [last, count] = [FIRST, 0];
-  for (;;) {
+  let read: number;
+  do {
     const rows = await tx.query<{ id: string; goes: boolean }>(LOOK, [tx.organizationId, last, contactIds]);
     const gone = rows.filter(({ goes }) => goes).map(({ id }) => id);
     if (gone.length > 0) await tx.query(FORGET, [tx.organizationId, gone]);
     count += gone.length;
     last = rows.at(-1)?.id ?? last;
-    if (rows.length < PIECE) return count;
-  }
+    read = rows.length;
+  } while (read === PIECE);
+  return count;
 }

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, Response } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { pathOf, stateOf } from '../context/request-state.js';
 import { Answer } from '../endpoints/answer.js';
 import type { RouteDeclaration } from '../endpoints/route-declaration.js';
 import { canonicalJson } from '../json/canonical-json.js';
+import { turns } from '../jobs/turns.js';
 import { log } from '../observe/log.js';
 import { readIdempotencyKey } from './idempotency-key.js';
 import type { IdempotencyScope, IdempotencyStore, StoredAnswer } from './idempotency-store.js';
@@ -74,16 +74,14 @@ export class IdempotentOperations {
     scope: IdempotencyScope,
     fingerprint: string,
   ): Promise<{ claimId: string } | { answer: StoredAnswer }> {
-    const deadline = this.now() + WAIT_MS;
-    for (let attempt = 0; ; attempt++) {
+    const pauseMs = (made: number): number => POLL_MS[Math.min(made, POLL_MS.length) - 1] ?? 0;
+    for await (const _ of turns({ forMs: WAIT_MS, pauseMs, now: this.now })) {
       const claim = await store.claim(scope, fingerprint, LEASE_MS);
       if (claim.state === 'claimed') return claim;
       if (claim.fingerprint !== fingerprint) throw new Problem('idempotency_key_reused');
       if (claim.state === 'answered') return claim;
-      if (this.now() >= deadline)
-        throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
-      await pause(POLL_MS[Math.min(attempt, POLL_MS.length - 1)]);
     }
+    throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
   }
 }
 

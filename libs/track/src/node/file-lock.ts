@@ -54,8 +54,11 @@ export async function lockFile(file: string): Promise<() => Promise<void>> {
   }
 }
 
+/** Each is another process that took the file in the same moment. */
+const TURNS = 100;
+
 async function takeTurn(path: string): Promise<string> {
-  for (;;) {
+  for (let left = TURNS; left > 0; left -= 1) {
     const highest = Math.max(0, ...(await numbers(path)));
     if (highest > 0 && (await isHeld(nth(path, highest)))) throw new QueueInUseError(path);
     const own = nth(path, highest + 1);
@@ -68,6 +71,7 @@ async function takeTurn(path: string): Promise<string> {
     for (const number of others) await rm(nth(path, number), { force: true });
     return own;
   }
+  throw new QueueInUseError(path);
 }
 
 const nth = (path: string, number: number): string => `${path}.lock.${number}`;

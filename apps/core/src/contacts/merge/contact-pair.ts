@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { postgresFailure, type Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { In } from 'typeorm';
 import { Contact } from '../contact.entity.js';
@@ -47,7 +47,7 @@ export class ContactPair {
   }
 
   private async lockActivity(tx: Transaction, ids: readonly string[]): Promise<Map<string, Date>> {
-    for (let left = TRIES; ; left -= 1) {
+    for await (const { isLast } of turns({ most: TRIES, pauseMs: PAUSE_MS })) {
       try {
         return await tx.savepoint(async () => {
           const before = await setPatience(tx, `${PATIENCE_MS}ms`);
@@ -60,14 +60,16 @@ export class ContactPair {
         });
       } catch (error) {
         if (postgresFailure(error)?.code !== LOCK_NOT_AVAILABLE) throw error;
-        if (left <= 1) {
-          const detail = 'Events keep coming for the contacts; try again shortly.';
-          throw new Problem('dependency_unavailable', { detail, cause: error });
-        }
-        await pause(PAUSE_MS);
+        if (isLast) throw eventsKeepComing(error);
       }
     }
+    throw eventsKeepComing();
   }
+}
+
+function eventsKeepComing(cause?: unknown): Problem {
+  const detail = 'Events keep coming for the contacts; try again shortly.';
+  return new Problem('dependency_unavailable', { detail, cause });
 }
 
 /** Of this transaction's locks, until it ends or another is set. @returns that of before */

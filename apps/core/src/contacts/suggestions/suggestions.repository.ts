@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { newId, type Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { maskSignal, scoreOf, signalOf, type Reason } from './signals.js';
 
 /** A value on more contacts than this is no signal (core.md §4): a reception's telephone, a shop's tablet. */
@@ -47,6 +48,9 @@ interface PairRow {
   reasons: Reason[];
 }
 
+/** Somebody else's pair that is gone when it is looked at was removed with its contact. */
+const TRIES = 3;
+
 /** The table `merge_suggestions`. */
 @Injectable()
 export class SuggestionsRepository {
@@ -60,10 +64,13 @@ export class SuggestionsRepository {
     if (others.length + 1 > CONTACTS_LIMIT) return this.withdraw(tx, contested, now);
     const reason = { signal, type, value: normal, masked: maskSignal(type, normal) };
     const [first = '', second = ''] = [ownerId, claimantId].sort();
-    const known = await this.locked(tx, first, second);
-    if (known) await this.addReason(tx, known, reason, now);
-    else if (!(await this.add(tx, [first, second], 'open', [reason], now)))
-      await this.raise(tx, contested, now);
+    for await (const _ of turns({ most: TRIES })) {
+      const known = await this.locked(tx, first, second);
+      if (known) return this.addReason(tx, known, reason, now);
+      if (await this.add(tx, [first, second], 'open', [reason], now)) return;
+      // Another has added it since it was looked for.
+    }
+    throw new Error('The suggestion of a pair comes and goes each time that it is looked at');
   }
 
   /** Says what has become of a pair: it was merged, or the merge was undone. */

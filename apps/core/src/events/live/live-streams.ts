@@ -179,6 +179,7 @@ export class LiveStreams implements OnModuleDestroy {
   private async catchUp(live: LiveStream): Promise<void> {
     const { stream } = live;
     try {
+      // eslint-disable-next-line house/no-endless-turns -- its reader sets the pace, and ends it by leaving
       while (!live.live && !stream.ended) {
         if (!(await this.givePage(live))) await stream.drained();
         else if (live.caughtUp) await this.feed.joined();

@@ -10,7 +10,7 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
-import { ItemBackoff, log, PollingJob, yieldLoop } from '@customer-platform/http';
+import { ItemBackoff, log, PollingJob, yieldLoop, turns } from '@customer-platform/http';
 import { RaceLost } from '../../processing/chunk-contact.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';
@@ -143,6 +143,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Does all that can be done now. */
   async runAll(): Promise<boolean> {
+    // eslint-disable-next-line house/no-endless-turns -- it ends where no import is left, and with its process
     for (let looks = 1; !this.job.stopping && (await this.isPublished(looks)); looks = LOOKS_BEHIND) {
       if (!(await this.runNext())) {
         this.pieces.forget();
@@ -184,7 +185,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
 
   /** Whether there was a piece. An import that fails is left for a while, and the next is taken. */
   private async runNext(): Promise<boolean> {
-    for (let race = 1; ; race += 1) {
+    for await (const { isLast } of turns({ most: RACES })) {
       let row: ImportTableRow | undefined;
       let care: Care | undefined;
       try {
@@ -199,12 +200,13 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
         this.job.progressed();
         return row !== undefined;
       } catch (error) {
-        if (row && error instanceof RaceLost && race < RACES) continue;
+        if (row && error instanceof RaceLost && !isLast) continue;
         if (row) await this.failed(row, care, error);
         if (!row || isTransient(error)) throw error;
         return true;
       }
     }
+    return true;
   }
 
   private async advance(tx: WorkerTransaction, row: ImportTableRow, care: Care | undefined): Promise<void> {

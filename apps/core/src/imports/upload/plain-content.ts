@@ -24,11 +24,7 @@ export async function* plainContent(file: AsyncIterable<Buffer>): AsyncGenerator
   }
   const rest = async function* (): AsyncGenerator<Buffer> {
     if (first.length > 0) yield first;
-    for (;;) {
-      const next = await pieces.next();
-      if (next.done === true) return;
-      yield next.value;
-    }
+    yield* { [Symbol.asyncIterator]: () => pieces };
   };
   if (GZIP.every((byte, at) => first[at] === byte)) yield* inflated(rest());
   else yield* rest();

@@ -196,14 +196,15 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private async exchange(): Promise<void> {
-    for (;;) {
+    let asked: number;
+    do {
       const asking = this.buckets.ask(MOST_BUCKETS);
       if (asking.requests.length === 0) return;
       const mostDebt = mostDebtOf(this.buckets.instances);
       this.buckets.settle(asking, await this.store.exchange(asking.requests, mostDebt));
       exchanges.inc({ outcome: 'answered' });
-      exchanged.inc(asking.requests.length);
-      if (asking.requests.length < MOST_BUCKETS) return;
-    }
+      asked = asking.requests.length;
+      exchanged.inc(asked);
+    } while (asked === MOST_BUCKETS);
   }
 }

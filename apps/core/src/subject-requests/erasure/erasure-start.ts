@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { turns } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { ContactPair } from '../../contacts/merge/contact-pair.js';
 import { RequestsEnd } from '../requests-end.js';
@@ -12,6 +14,9 @@ const KEEP = `
   INSERT INTO contact_erasures (organization_id, subject_request_id, contact_id, correlation_id, step, contact_ids,
                                 identifiers, counts, asked_at, moved_at, created_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $9)`;
+
+/** Each is a merge or an undo that committed since the family was looked at. */
+const FAMILY_TURNS = 10;
 
 /** A request to erase whose person has proved who they are. */
 interface VerifiedRequest {
@@ -35,7 +40,7 @@ export class ErasureStart {
   /**
    * In the transaction of the change that verifies the request: the person is found by nothing any more, their
    * identifiers create nothing, and every module is asked. Who was erased already is asked for again.
-   * @throws Problem `dependency_unavailable` when events keep the contact for seconds
+   * @throws Problem `dependency_unavailable` when events keep the contact for seconds, or merges keep coming for it
    */
   async begin(tx: Transaction, request: VerifiedRequest): Promise<void> {
     const { contactId, ids } = await this.lockFamily(tx, request.contactId);
@@ -67,7 +72,7 @@ export class ErasureStart {
 
   /** Whoever the id stands for, with all that were merged into them: locked against events, merges, undos and changes. */
   private async lockFamily(tx: Transaction, id: string): Promise<{ contactId: string; ids: string[] }> {
-    for (;;) {
+    for await (const _ of turns({ most: FAMILY_TURNS })) {
       const contactId = await this.lookup.survivorOf(tx, id);
       const ids = (await this.lookup.familyOf(tx, contactId)).sort();
       if (ids.length === 0) return { contactId, ids: [contactId] };
@@ -76,5 +81,7 @@ export class ErasureStart {
       const again = (await this.lookup.familyOf(tx, await this.lookup.survivorOf(tx, id))).sort();
       if (again.join() === ids.join()) return { contactId, ids };
     }
+    const detail = 'The contact keeps being merged; try again shortly.';
+    throw new Problem('dependency_unavailable', { detail });
   }
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { CONTACT, type Field, type FieldValues } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
@@ -204,7 +205,7 @@ async function insert(
 ): Promise<void> {
   if (rows.length === 0) return;
   const claims = rows.filter(({ kind }) => kind === 'claim');
-  for (let left = TRIES; ; left -= 1) {
+  for await (const { isLast } of turns({ most: TRIES })) {
     const [row] = await tx.prepared<{ claimed: number }>(statementOf(INSERT, rows), parametersOf(tx, rows));
     if (row?.claimed === claims.length) return;
     const [taken] = await tx.query<{ number: number; record_id: string }>(CLAIMED, [
@@ -212,7 +213,7 @@ async function insert(
       ...[claims.map(({ number }) => number), claims.map(({ value }) => value)],
       claims.map(({ recordId }) => recordId),
     ]);
-    if (!taken && left > 1) {
+    if (!taken && !isLast) {
       // What was claimed by this attempt is claimed anew beside the rest.
       await remove(tx, claims);
       continue;

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError, mayBeOfItsValues } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import { checkAddress } from '../../addresses/address.js';
 import { AddressKeys } from '../../addresses/address-keys.provider.js';
 import { addressOf, type Contact } from '../../contacts/contact.js';
@@ -84,7 +84,7 @@ export class HandingOver {
    */
   async piece(run: WorkedRun): Promise<Next | undefined> {
     if (await this.isFull(run)) return { inMs: LOOK_AGAIN_MS };
-    for (let most = AT_ONCE; ; most >>= 1) {
+    for (let most = AT_ONCE; most > 0; most >>= 1) {
       const look: Look = { run, most, asked: new Set(), unreadable: new Set(), over: false, taken: [] };
       try {
         return await this.pieceOf(look);
@@ -109,8 +109,8 @@ export class HandingOver {
 
   private async pieceOf(look: Look): Promise<Next | undefined> {
     const { run } = look;
-    for (let round = 1; ; round += 1) {
-      look.over = round === LOOKS;
+    for await (const { isLast } of turns({ most: LOOKS })) {
+      look.over = isLast;
       const piece = await this.handOver(look);
       if ('done' in piece) return piece.done > 0 ? AGAIN : this.left(run);
       for (const id of await this.ask(run, piece.open)) look.unreadable.add(id);

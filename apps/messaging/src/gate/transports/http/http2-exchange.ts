@@ -61,13 +61,11 @@ export class Http2Exchange implements Exchange {
 
   /** Those who come while it is being opened share it. */
   private async session(url: URL): Promise<ClientHttp2Session> {
-    const known = this.open.get(url.origin);
-    if (known) {
+    for (let known = this.open.get(url.origin); known; known = this.open.get(url.origin)) {
       const { session, until } = await known;
       if (!session.closed && !session.destroyed && performance.now() < until) return session;
       if (this.open.get(url.origin) === known) this.open.delete(url.origin);
       session.close();
-      return this.session(url);
     }
     const opening = this.connect(url);
     this.open.set(url.origin, opening);

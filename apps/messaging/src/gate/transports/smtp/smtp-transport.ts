@@ -66,6 +66,7 @@ export class SmtpTransport implements Transport {
 
   private async handOffInSlot(message: OutgoingMessage, lease: Lease, probe: boolean): Promise<HandOff> {
     try {
+      // eslint-disable-next-line house/no-endless-turns -- a lease ends within seconds, and each turn ends a connection that lay idle
       for (;;) {
         if (lease.over) return { outcome: 'released' };
         const pooled = this.takeIdle() ?? (await this.connect(lease));
