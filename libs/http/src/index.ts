@@ -93,7 +93,7 @@ export {
   type PathRules,
 } from './json/compare-values.js';
 export { containsText } from './json/contains-text.js';
-export { parseInstant } from './json/parse-instant.js';
+export { isDay, parseInstant } from './json/parse-instant.js';
 export {
   IDEMPOTENCY_STORE,
   type IdempotencyClaim,

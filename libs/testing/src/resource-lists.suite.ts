@@ -75,6 +75,8 @@ export function itListsByTheContract(world: () => ResourceWorld): void {
     expectProblem(await refused('?misspelt[eq]=2'), 400, 'unknown_parameter');
     expectProblem(await refused('?created_at[like]=2'), 400, 'invalid_filter');
     expectProblem(await refused('?created_at[gt]=yesterday'), 400, 'invalid_filter');
+    // A year that no calendar has, and no database takes.
+    expectProblem(await refused('?created_at[gt]=0000-06-15T00:00:00Z'), 400, 'invalid_filter');
     expectProblem(await refused('?sort=misspelt'), 400, 'invalid_sort');
     const onItem = await world().all.get(`${world().at(await world().create())}?misspelt=1`);
     expectProblem(onItem, 400, 'unknown_parameter');

@@ -1,4 +1,4 @@
-import { isLongerThan, parseInstant } from '@customer-platform/http';
+import { isDay, isLongerThan, parseInstant } from '@customer-platform/http';
 import type { FieldCode } from '@customer-platform/problem-json';
 
 /** The types that an attribute can be declared with (core.md §8). */
@@ -41,7 +41,6 @@ export const MOST_EXACT = Number.MAX_SAFE_INTEGER;
 /** Allowed values to look up: a list of thousands of items may be held against two hundred of them. */
 const SETS = new WeakMap<readonly (string | number)[], ReadonlySet<string | number>>();
 
-const DAY = /^(?!0000)\d{4}-\d{2}-\d{2}$/;
 /** As long as a day or an instant can be. */
 const LONGEST_TIME = 64;
 
@@ -179,11 +178,4 @@ function notAmong(known: readonly (string | number)[]): Checked {
 
 function instantOf(text: string): string | undefined {
   return text.length > LONGEST_TIME ? undefined : parseInstant(text);
-}
-
-/** A day that exists; Date rolls 30 February over to March, and the text then differs. */
-function isDay(text: string): boolean {
-  if (!DAY.test(text)) return false;
-  const day = new Date(`${text}T00:00:00.000Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

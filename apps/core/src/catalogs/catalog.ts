@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Problem } from '@customer-platform/problem-json';
-import type { ListDefinition, ListQuery, Page } from '@customer-platform/http';
+import { isDay, type ListDefinition, type ListQuery, type Page } from '@customer-platform/http';
 
 /** An entry of a catalog without its code. `valid_to` is the last day; null on either side is open. */
 export interface CatalogEntry {
@@ -73,13 +73,7 @@ function validOn(query: ListQuery, today: string): string | undefined {
   const given = query.parameters['valid_on'];
   if (given === undefined) return today;
   if (given === 'any') return undefined;
-  if (typeof given === 'string' && isDate(given)) return given;
+  if (typeof given === 'string' && isDay(given)) return given;
   const detail = '`valid_on` takes a date as YYYY-MM-DD, or `any`.';
   throw Problem.validation([{ parameter: 'valid_on', code: 'invalid_filter', detail }]);
-}
-
-function isDate(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const at = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
 }

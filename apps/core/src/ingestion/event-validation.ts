@@ -16,9 +16,6 @@ import { isPlaceholder } from './placeholder-identifiers.js';
 /** How far ahead of our clock an event may claim to have happened, for clocks that differ. */
 const FUTURE_TOLERANCE_MS = 60 * 60 * 1000;
 
-/** The first instant that both the wire and the database can write. */
-const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-
 /** A body that was judged: what is wrong with it, or what it is. */
 type Judged =
   { errors: FieldErrors } | { errors?: undefined; kind: EventKind; body: TrackBody | IdentifyBody };
@@ -107,14 +104,12 @@ function checkOccurredAt(text: string, now: number, errors: FieldErrors): void {
   if (time > now + FUTURE_TOLERANCE_MS) {
     const detail = 'This is more than one hour ahead of the clock of the service.';
     errors.add({ pointer, code: 'occurred_at_in_future', detail });
-  } else if (time < EARLIEST_MS) {
-    errors.add({ pointer, code: 'out_of_range', detail: 'This is before the year 1.' });
   }
 }
 
 /** What most callers send; up to the 28th every day exists, and `Date` reads it as it is. */
 const USUAL =
-  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/;
+  /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?Z$/;
 
 function millisecondsOf(text: string): number | undefined {
   if (USUAL.test(text)) return Date.parse(text);

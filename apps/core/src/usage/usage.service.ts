@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
-import type { RequestContext } from '@customer-platform/http';
+import { isDay, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { Refusals } from '../ingestion/refusals.js';
 import { QueueEnd } from './queue-end.js';
@@ -97,7 +97,7 @@ export class UsageService {
     const errors: FieldError[] = [];
     for (const [parameter, date] of Object.entries({ from: query.from, to: query.to })) {
       if (date === undefined) continue;
-      if (!isDate(date)) errors.push({ parameter, code: 'invalid_format', detail: 'There is no such date.' });
+      if (!isDay(date)) errors.push({ parameter, code: 'invalid_format', detail: 'There is no such date.' });
       else if (date < FIRST_DAY || date > LAST_DAY)
         errors.push({ parameter, code: 'out_of_range', detail: RANGE });
     }
@@ -162,16 +162,11 @@ function noContacts(active: number): ContactUsageDto {
 }
 
 function defaultFrom(to: string): string {
-  if (!isDate(to) || to <= FIRST_DAY) return to;
+  if (!isDay(to) || to <= FIRST_DAY) return to;
   const from = daysBefore(to, DEFAULT_DAYS - 1);
   return from < FIRST_DAY ? FIRST_DAY : from;
 }
 
 function daysBefore(date: string, days: number): string {
   return new Date(Date.parse(date) - days * DAY_MS).toISOString().slice(0, 10);
-}
-
-function isDate(text: string): boolean {
-  const time = Date.parse(`${text}T00:00:00.000Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }

@@ -1,5 +1,5 @@
 import { isUuid, sameJson } from '@customer-platform/database';
-import { parseInstant, pointerToken } from '@customer-platform/http';
+import { isDay, parseInstant, pointerToken } from '@customer-platform/http';
 import type { FieldCode } from '@customer-platform/problem-json';
 import type { Field, FieldValues } from './field.js';
 import { lengthOf, type Refusals } from './refusals.js';
@@ -110,13 +110,6 @@ function checkInstant(value: unknown): Checked {
   if (typeof value !== 'string') return wrongType('a text');
   const instant = parseInstant(value);
   return instant === undefined ? notA('an ISO 8601 time with an offset') : { value: instant };
-}
-
-/** A day that exists; Date rolls 30 February over to March, and the text then differs. */
-function isDay(text: string): boolean {
-  if (!/^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const day = new Date(`${text}T00:00:00.000Z`);
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 function wrongType(what: string): Checked {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { canonicalJson, parseInstant } from '../index.js';
+import { canonicalJson, isDay, parseInstant } from '../index.js';
 import { countJsonValues } from './count-values.js';
 import { inexactNumbers } from './json-numbers.js';
 
@@ -123,6 +123,8 @@ describe('parseInstant', () => {
     ' 2026-11-21T09:30:00Z',
     '2026-11-21T09:30:00Z\n',
     '0000-01-01T00:00:00+01:00',
+    '0000-06-15T00:00:00Z',
+    '0001-01-01T00:00:00+01:00',
     '9999-12-31T23:59:59-01:00',
     '+012026-11-21T09:30:00Z',
     '',
@@ -144,3 +146,13 @@ describe('parseInstant', () => {
     );
   });
 });
+
+it.each([
+  ['2024-02-29', true],
+  ['0001-01-01', true],
+  ['9999-12-31', true],
+  ['2023-02-29', false],
+  ['0000-06-15', false],
+  ['2024-2-9', false],
+  ['2024-02-29T00:00:00Z', false],
+])('isDay says of %s %s', (text, is) => expect(isDay(text)).toBe(is));

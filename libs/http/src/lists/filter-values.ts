@@ -1,10 +1,9 @@
 import { isStorableText } from '../json/inspect-json.js';
-import { parseInstant } from '../json/parse-instant.js';
+import { isDay, parseInstant } from '../json/parse-instant.js';
 import type { FilterOp, FilterType, FilterValue } from './list-definition.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^-?(?:\d+|\d*\.\d+)(?:[eE][+-]?\d{1,3})?$/;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 const EXPECTED: Record<FilterType, string> = {
   string: 'text',
@@ -53,7 +52,7 @@ export function readValue(
     case 'time':
       return parseInstant(text);
     case 'date':
-      return DATE.test(text) && parseInstant(`${text}T00:00:00Z`) ? text : undefined;
+      return isDay(text) ? text : undefined;
     case 'integer':
       return readNumber(/^-?\d{1,16}$/, text, Number.isSafeInteger);
     case 'number':

@@ -57,8 +57,8 @@ it('an index that cannot be built holds up no other of its definition', async ()
       `UPDATE object_records SET "values" = jsonb_set("values", '{at}', to_jsonb($2::text)) WHERE id = $1`,
       [thing.id, at],
     );
-  // As a release stored it that did not know what PostgreSQL refuses.
-  await setAt('0000-01-01T00:00:00Z');
+  // As nothing stores it that knows what PostgreSQL refuses.
+  await setAt('no time at all');
   const indexed = fields.map((field) => ({ ...field, indexed: true }));
   expectStatus(await world.redefine(definition, { fields: indexed }), 200);
   const states = async (): Promise<unknown[]> =>
@@ -76,4 +76,27 @@ it('an index that cannot be built holds up no other of its definition', async ()
     await builder.runAll();
     expect(await states()).toEqual(['ready', 'ready']);
   });
+});
+
+it('times of the year 0000 that are stored from before hold up no index, and stand before all others', async () => {
+  const builder = crm.app.app.get(IndexBuilder);
+  const world = new ObjectWorld(crm);
+  const fields = [{ key: 'at', type: 'datetime' }];
+  const definition = await world.define('thing', fields);
+  await world.add('thing', { at: '2026-01-01T00:00:00Z' });
+  const former = await world.add('thing', { at: '0001-01-01T00:00:00Z' });
+  await crm.database.query(
+    `UPDATE object_records SET "values" = jsonb_build_object('at', '0000-06-15T00:00:00.000Z') WHERE id = $1`,
+    [former.id],
+  );
+  expectStatus(await world.redefine(definition, { fields: [{ ...fields[0], indexed: true }] }), 200);
+  await builder.runAll();
+  expect(await waiting()).not.toContain(world.organizationId);
+  const times = ['0000-06-15T00:00:00.000Z', '2026-01-01T00:00:00.000Z'];
+  expect(await world.column('thing', 'at', '?sort=values.at')).toEqual(times);
+  expectStatus(await world.patch('thing', former, { at: '2025-01-01T00:00:00Z' }), 200);
+  expect(await world.column('thing', 'at', '?sort=-values.at')).toEqual([
+    '2026-01-01T00:00:00.000Z',
+    '2025-01-01T00:00:00.000Z',
+  ]);
 });

@@ -26,6 +26,8 @@ export const NOTHING: Readonly<Record<IndexKind, string>> = {
   id: 'ffffffff-ffff-ffff-ffff-ffffffffffff',
 };
 const TEXT = '=';
+/** Of times that were stored before they were refused, and that the database cannot read: before all others. */
+const YEAR_ZERO = { pattern: '0000-%', stands: '-infinity' };
 
 /** @throws never: every type of field has a table */
 export function kindOf({ type }: Field): IndexKind {
@@ -51,6 +53,7 @@ export function indexed(field: Field, value: unknown): string {
   if (typeof value === 'boolean') return value ? '1' : '0';
   const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value : '';
   if (field.type === 'date') return `${text}T00:00:00.000Z`;
+  if (field.type === 'datetime' && text.startsWith('0000-')) return YEAR_ZERO.stands;
   return kindOf(field) === 'text' ? TEXT + text.normalize('NFC') : text;
 }
 
@@ -66,7 +69,9 @@ export function indexedSql(field: Field, values: string, key: string): string {
         ? `(${text})::boolean::int::text`
         : field.type === 'date'
           ? `(${text}) || 'T00:00:00.000Z'`
-          : `(${text})`;
+          : field.type === 'datetime'
+            ? `CASE WHEN (${text}) LIKE '${YEAR_ZERO.pattern}' THEN '${YEAR_ZERO.stands}' ELSE (${text}) END`
+            : `(${text})`;
   const typed = `coalesce(${value}, ${nothing})::${INDEX_TYPES[kind]}`;
   return kind === 'text' ? `(${typed} COLLATE "C")` : typed;
 }

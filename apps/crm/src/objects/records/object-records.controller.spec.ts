@@ -71,6 +71,8 @@ describe('POST /v1/crm/objects/{slug}', () => {
     ['sold', 'wrong_type', { title: 'x', sold: 'true' }],
     ['day', 'invalid_format', { title: 'x', day: '2023-02-29' }],
     ['at', 'invalid_format', { title: 'x', at: '2023-02-28' }],
+    ['at', 'invalid_format', { title: 'x', at: '0000-06-15T00:00:00Z' }],
+    ['day', 'invalid_format', { title: 'x', day: '0000-06-15' }],
     ['fuel', 'invalid_enum', { title: 'x', fuel: 'old' }],
     ['colour', 'unknown_field', { title: 'x', colour: 'red' }],
   ])('400: /values/%s %s', async (key, code, values) => {
