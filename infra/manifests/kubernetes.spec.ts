@@ -217,6 +217,15 @@ describe('one app', () => {
   });
 });
 
+it('the gateway of production believes no network of the cluster whole about whose call it is', () => {
+  const maps = ofKind(built.get('production/gateway') ?? [], 'ConfigMap').map(
+    ({ data }) => data?.['TRUSTED_PROXIES'],
+  );
+  const networks = maps.flatMap((text = '') => text.split(',').filter((each) => each !== ''));
+  expect(networks).not.toEqual([]);
+  for (const network of networks) expect(Number(network.split('/')[1] ?? 32)).toBeGreaterThanOrEqual(24);
+});
+
 describe('optional parts', () => {
   it('kafka-tls mounts the authority where the variable says', async () => {
     const resources = await manifests.resources('overlays/optional/kafka-tls');

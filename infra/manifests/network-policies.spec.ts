@@ -1,6 +1,7 @@
 import type { Resource } from './builds.ts';
 import { Manifests, workloads } from './kubernetes.fixture.ts';
-import { reaches, type Pod } from './network-policies.ts';
+import { LOOPBACK, NOT_PUBLIC } from '@customer-platform/outbound';
+import { reaches, type Pod, type Policy } from './network-policies.ts';
 
 const manifests = await Manifests.copied();
 const resources: Resource[] = [
@@ -83,8 +84,29 @@ describe('network policies of a cluster with its own data', () => {
     for (const name of pods.keys()) expect(reaches(resources, server, pod(name), 3000)).toBe(false);
   });
 
-  it('the gateway is reached by everybody and reaches modules and the Console alone', () => {
+  it('the gateway is reached from the ingress’s namespace alone, and reaches modules and the Console alone', () => {
     expect(reaches(resources, { labels: {}, namespace: 'ingress-nginx' }, pod('gateway'), 3000)).toBe(true);
+    for (const other of [
+      { labels: {}, namespace: 'default' },
+      { labels: { app: 'stranger' } },
+      pod('crm-worker'),
+    ])
+      expect(reaches(resources, other, pod('gateway'), 3000)).toBe(false);
     expect(reaches(resources, pod('gateway'), pod('postgres'), 5432)).toBe(false);
   });
+});
+
+it.each(['identity-sso', 'messaging-messages'])('%s leaves out all that no customer may lead to', (name) => {
+  const policy = resources.find(({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name === name);
+  const blocks = (policy?.spec as Policy).egress?.flatMap(({ to = [] }) =>
+    to.flatMap(({ ipBlock = [] }) => ipBlock),
+  );
+  const [ipv4, ipv6] = blocks ?? [];
+  const never = [...NOT_PUBLIC, ...LOOPBACK].map(([network, prefix]) => `${network}/${String(prefix)}`);
+  expect(ipv4?.cidr).toBe('0.0.0.0/0');
+  expect(ipv4?.except?.toSorted()).toEqual(never.filter((network) => !network.includes(':')).toSorted());
+  expect(ipv6?.cidr).toBe('2000::/3');
+  expect(ipv6?.except?.toSorted()).toEqual(
+    never.filter((network) => /^[23]/.test(network) && network.includes(':')).toSorted(),
+  );
 });

@@ -14,7 +14,8 @@ interface Rule {
   from?: Peer[];
   to?: Peer[];
 }
-interface Policy {
+/** A network policy's rules. */
+export interface Policy {
   podSelector: Selector;
   policyTypes: string[];
   ingress?: Rule[];

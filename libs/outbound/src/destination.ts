@@ -18,12 +18,16 @@ export class DestinationNotAllowed extends Error {
 
 type Range = readonly [network: string, prefix: number];
 
-/** Special-purpose registries of IANA (RFC 6890), with what tunnels an IPv4 address inside an IPv6 one. */
-const LOOPBACK: readonly Range[] = [
+/** This very machine. */
+export const LOOPBACK: readonly Range[] = [
   ['127.0.0.0', 8],
   ['::1', 128],
 ];
-const NOT_PUBLIC: readonly Range[] = [
+/**
+ * Special-purpose registries of IANA (RFC 6890), with what tunnels an IPv4 address inside an IPv6 one. The network policies
+ * of modules that reach the world leave out the same.
+ */
+export const NOT_PUBLIC: readonly Range[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -38,6 +42,13 @@ const NOT_PUBLIC: readonly Range[] = [
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
+  // Global by their registries, and what clouds keep to themselves: Azure's host, Google's APIs for private networks,
+  // IBM's services.
+  ['168.63.129.16', 32],
+  ['199.36.153.4', 30],
+  ['199.36.153.8', 30],
+  ['161.26.0.0', 16],
+  ['166.8.0.0', 14],
   // Beyond 2000::/3 nothing is global: mapped, translated, local, multicast and what nobody has been given.
   ['::', 3],
   ['4000::', 2],

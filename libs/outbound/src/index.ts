@@ -2,6 +2,8 @@ export {
   DestinationNotAllowed,
   isAllowedAddress,
   isLoopbackHost,
+  LOOPBACK,
+  NOT_PUBLIC,
   resolveDestination,
   type Destination,
 } from './destination.js';
