@@ -30,6 +30,24 @@ export function plainAddress(address: string): string {
   return /^::ffff:\d/i.test(address) ? address.slice(7) : address;
 }
 
+/**
+ * The network of an address: its /64 of IPv6, which is what one subscriber is given at least, and so many bits of IPv4, 24
+ * or all. What is no address is a network by itself.
+ */
+export function networkOf(address: string, bitsOfIpv4: 24 | 32): string {
+  const plain = plainAddress(address);
+  if (!plain.includes(':')) return bitsOfIpv4 === 32 ? plain : plain.slice(0, plain.lastIndexOf('.') + 1);
+  const [head = '', tail] = plain.toLowerCase().split('%', 1).join('').split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length);
+  const groups = [...first, ...Array<string>(zeros).fill('0'), ...last];
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':');
+}
+
 /** IP addresses and networks in CIDR notation, separated by commas. */
 export function addressList() {
   return z.string().transform((text, context): AddressList => {

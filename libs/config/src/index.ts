@@ -1,4 +1,4 @@
-export { AddressList, addressList, plainAddress } from './address-list.js';
+export { AddressList, addressList, networkOf, plainAddress } from './address-list.js';
 export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
 export { keyringOf, type Keyring } from './keyring.js';
 export { ConfigError, readConfig } from './read-config.js';

@@ -1,4 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
+import { networkOf } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
 import {
   SMTPServer,
@@ -13,7 +14,8 @@ import { ReturnedMails } from './returned-mails.service.js';
 @Injectable()
 export class ReturnLimits {
   readonly connections = 100;
-  readonly connectionsOfAnAddress = 10;
+  /** Of an IPv4 address, of an IPv6 /64. */
+  readonly connectionsOfANetwork = 10;
   /** Of a connection, whatever it does meanwhile: who sends a byte a minute is not idle, and ends all the same. */
   connectionMs = 120_000;
   idleMs = 30_000;
@@ -31,8 +33,8 @@ export class ReturnLimits {
 @Injectable()
 export class ReturnListener implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: SMTPServer | undefined;
-  private readonly byAddress = new Map<string, number>();
-  private readonly open = new Map<string, { readonly address: string; mails: number }>();
+  private readonly byNetwork = new Map<string, number>();
+  private readonly open = new Map<string, { readonly network: string; mails: number }>();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -102,10 +104,11 @@ export class ReturnListener implements OnApplicationBootstrap, OnApplicationShut
   }
 
   private admit({ id, remoteAddress }: SMTPServerSession): Error | null {
-    const open = this.byAddress.get(remoteAddress) ?? 0;
-    if (open >= this.limits.connectionsOfAnAddress) return refusal(421, '4.7.0 Too many connections');
-    this.byAddress.set(remoteAddress, open + 1);
-    this.open.set(id, { address: remoteAddress, mails: 0 });
+    const network = networkOf(remoteAddress, 32);
+    const open = this.byNetwork.get(network) ?? 0;
+    if (open >= this.limits.connectionsOfANetwork) return refusal(421, '4.7.0 Too many connections');
+    this.byNetwork.set(network, open + 1);
+    this.open.set(id, { network, mails: 0 });
     return null;
   }
 
@@ -113,9 +116,9 @@ export class ReturnListener implements OnApplicationBootstrap, OnApplicationShut
     const known = this.open.get(id);
     if (!known) return;
     this.open.delete(id);
-    const left = (this.byAddress.get(known.address) ?? 1) - 1;
-    if (left > 0) this.byAddress.set(known.address, left);
-    else this.byAddress.delete(known.address);
+    const left = (this.byNetwork.get(known.network) ?? 1) - 1;
+    if (left > 0) this.byNetwork.set(known.network, left);
+    else this.byNetwork.delete(known.network);
   }
 
   private countMail({ id }: SMTPServerSession): Error | null {

@@ -10,6 +10,7 @@ import {
   shown,
   type MessagingWorld,
 } from '../messaging.fixture.js';
+import type { SMTPServerSession } from 'smtp-server';
 import { ReturnLimits, ReturnListener } from './return-listener.js';
 import { ReturnPaths } from './return-paths.js';
 import { aDeliveryReport, aFeedbackReport, deliver, RawConnection } from './returned-mails.fixture.js';
@@ -167,7 +168,7 @@ describe('mail of strangers', () => {
   });
 
   it('has so many connections of one address, and others have theirs when these have gone', async () => {
-    const { connectionsOfAnAddress: most } = get(ReturnLimits);
+    const { connectionsOfANetwork: most } = get(ReturnLimits);
     const open = Array.from({ length: most }, () => new RawConnection(port));
     for (const connection of open) expect(await connection.hears('220')).toContain('220');
     const more = new RawConnection(port);
@@ -176,6 +177,21 @@ describe('mail of strangers', () => {
     const { id, api, path } = await sent();
     await deliverWhenFree(path);
     expect(await shown(api, id)).toMatchObject({ state: 'bounced' });
+  });
+
+  it('has so many connections of one IPv6 network, whatever address of it each comes from', () => {
+    const listener = get(ReturnListener);
+    const { connectionsOfANetwork: most } = get(ReturnLimits);
+    const from = (address: string, id: string): boolean =>
+      listener['admit']({ id, remoteAddress: address } as SMTPServerSession) === null;
+    const places = Array.from({ length: most }, (_, at) => from(`2001:db8:1:2::${String(at + 1)}`, `${at}`));
+    expect(places).toEqual(places.map(() => true));
+    expect(from('2001:db8:1:2:ffff::1', 'one more')).toBe(false);
+    expect(from('2001:db8:1:3::1', 'another network')).toBe(true);
+    for (const id of [...places.keys(), 'another network'])
+      listener['release']({ id: String(id) } as SMTPServerSession);
+    expect(from('2001:db8:1:2:ffff::1', 'later')).toBe(true);
+    listener['release']({ id: 'later' } as SMTPServerSession);
   });
 
   it('is cut off where it never ends', async () => {
