@@ -10,7 +10,7 @@ import { variablesOf } from './variables.ts';
 interface ComposeService {
   image: string;
   environment?: Record<string, string | null>;
-  ports?: { target: number; published: string }[];
+  ports?: { target: number; published: string; host_ip?: string }[];
   stop_grace_period?: string;
 }
 
@@ -82,6 +82,12 @@ describe('docker-compose.yml', () => {
     expect(environment['HEALTH_PORT']).toBe(String(INTERNAL_PORT));
     expect(environment['TRUSTED_PROXIES']).toBe('');
     expect(entries.filter(([, { ports }]) => ports).map(([name]) => name)).toEqual(['gateway', 'mail']);
+  });
+
+  it('the mail that is caught is shown to this machine alone', () => {
+    expect(services['mail']?.ports).toEqual([
+      expect.objectContaining({ target: 8025, host_ip: '127.0.0.1' }),
+    ]);
   });
 
   it('the Console has what it reads, and is where the gateway asks for it', () => {

@@ -106,7 +106,7 @@ describe('the Console', () => {
     stage = await telling();
     const url = 'http://127.0.0.1:3000';
     const modules = ['IDENTITY', 'CORE', 'CRM', 'MESSAGING', 'LOYALTY'].map((name) => [`${name}_URL`, url]);
-    const env = Object.fromEntries(modules) as NodeJS.ProcessEnv;
+    const env = { PLATFORM_MODE: 'local', ...Object.fromEntries(modules) } as NodeJS.ProcessEnv;
     expect(readGatewayConfig(env).consoleUpstream).toBeUndefined();
     const named = { ...env, CONSOLE_UPSTREAM_URL: 'http://console:3000/' };
     expect(readGatewayConfig(named).consoleUpstream).toBe('http://console:3000');

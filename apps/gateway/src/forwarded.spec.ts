@@ -65,14 +65,21 @@ describe('what a request says of its origin', () => {
 });
 
 describe('the configuration', () => {
-  const env = Object.fromEntries(
-    ['CORE', 'CRM', 'IDENTITY', 'MESSAGING', 'LOYALTY'].map((name) => [`${name}_URL`, 'http://127.0.0.1:1']),
-  );
+  const env = {
+    PLATFORM_MODE: 'local',
+    ...Object.fromEntries(
+      ['CORE', 'CRM', 'IDENTITY', 'MESSAGING', 'LOYALTY'].map((name) => [
+        `${name}_URL`,
+        'http://127.0.0.1:1',
+      ]),
+    ),
+  };
 
   it('names addresses and networks', () => {
     const given = {
       ...env,
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7',
+      PLATFORM_MODE: 'production',
       PUBLIC_URL: 'https://platform.test:8443',
     };
     const { trustedProxies, publicHost } = readGatewayConfig(given);
@@ -87,6 +94,12 @@ describe('the configuration', () => {
 
   it.each(['everyone', '10.0.0.0/33', '10.0.0.0/8/8', '10.0.0.0/x'])('refuses %s', (text) => {
     expect(() => readGatewayConfig({ ...env, TRUSTED_PROXIES: text })).toThrow(/TRUSTED_PROXIES must be/);
+  });
+
+  it('refuses an address that the mode does not have', () => {
+    const elsewhere = { ...env, PUBLIC_URL: 'https://platform.test' };
+    expect(() => readGatewayConfig(elsewhere)).toThrow(/PUBLIC_URL must lead to localhost/);
+    expect(() => readGatewayConfig({ ...env, PLATFORM_MODE: 'production' })).toThrow(/PUBLIC_URL must be/);
   });
 
   it('says what replaced the variable that trusted everybody', () => {

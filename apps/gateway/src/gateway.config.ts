@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import {
   type AddressList,
   addressList,
+  demandPublicUrl,
   drainMs,
   httpUrl,
   publicUrlsConfig,
@@ -57,6 +58,7 @@ export interface GatewayConfig {
 /** @throws ConfigError naming every bad variable; Error where a certificate is named that cannot be read. */
 export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
   const values = env === undefined ? readConfig(schema) : readConfig(schema, env);
+  demandPublicUrl(values);
   const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key } = values;
   if ((cert === undefined) !== (key === undefined)) {
     throw new Error('TLS_CERT_FILE and TLS_KEY_FILE go together: give both, or neither for plain HTTP.');

@@ -74,6 +74,14 @@ describe('a process', () => {
     );
   });
 
+  it('does not start where its mode and its address do not go together', async () => {
+    for (const env of [{ PLATFORM_MODE: 'production' }, { PUBLIC_URL: 'http://192.168.1.5:8080' }]) {
+      const { host } = await booted({ env });
+      expect(await host.exited).toBe(1);
+      expect(host.said).toContain('PUBLIC_URL must');
+    }
+  });
+
   it('does not start when a part of it does not', async () => {
     const { host } = await booted({ connect: () => Promise.reject(new Error('the broker does not answer')) });
     expect(await host.exited).toBe(1);

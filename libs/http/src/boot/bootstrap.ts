@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ConfigError, drainMs, readConfig, serviceConfig } from '@customer-platform/config';
+import { ConfigError, demandPublicUrl, drainMs, readConfig, serviceConfig } from '@customer-platform/config';
 import { log } from '../observe/log.js';
 import { startTracing, stopTracing } from '../observe/tracing.js';
 import { createApp, type BootOptions, type RunningApp } from './create-app.js';
@@ -26,6 +26,7 @@ const DEADLINE_MS = 9_500;
 export async function bootstrap(options: BootOptions, host: ProcessHost = process): Promise<void> {
   try {
     const config = readConfig(serviceConfig, options.env);
+    demandPublicUrl(config);
     await startTracing(options.module, config.OTEL_EXPORTER_OTLP_ENDPOINT);
     const openApi = options.openApi ?? committedOpenApi();
     const running = await createApp({ ...options, ...(openApi ? { openApi } : {}) });
