@@ -97,7 +97,7 @@ export class InternalClient {
   private async exchange(module: ModuleName, call: InternalCall): Promise<Exchanged> {
     const pool = this.poolOf(module, call.lane ?? 'default');
     const deadline = this.clock.now() + call.timeoutMs;
-    const token = await this.tokens.issue(module);
+    const token = await this.tokens.issue(module, call);
     try {
       return await byDeadline(this.clock, deadline, (signal) => request(pool, call, token, signal), 'taken');
     } catch (error) {

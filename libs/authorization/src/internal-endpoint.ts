@@ -39,7 +39,8 @@ export class ServiceTokenGuard implements CanActivate {
   /** @throws Problem `missing_credentials`, `invalid_token`, `token_expired` (401), `permission_denied` (403) */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<IncomingMessage>();
-    const caller = await this.tokens.verify(request.headers.authorization);
+    const { method = '', url: path = '' } = request;
+    const caller = await this.tokens.verify(request.headers.authorization, { method, path });
     const callers = this.reflector.get<readonly string[]>(CALLERS, context.getHandler());
     if (!callers.includes(caller)) {
       throw new Problem('permission_denied', { detail: `The module ${caller} may not call this route.` });

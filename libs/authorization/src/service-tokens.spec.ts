@@ -37,6 +37,8 @@ async function signed(claims: Record<string, unknown>, by = core.own, header: Re
     .sign(key)}`;
 }
 
+const ROUTE = { method: 'POST', path: '/internal/authz/resolve' };
+
 const seconds = () => Math.floor(now / 1_000);
 const claims = (changes: Record<string, unknown> = {}) => ({
   iss: 'core',
@@ -48,28 +50,29 @@ const claims = (changes: Record<string, unknown> = {}) => ({
 
 describe('a service token', () => {
   it('tells the callee which module calls', async () => {
-    const token = await atCore().issue('identity');
-    expect(await atIdentity().verify(`Bearer ${token}`)).toBe('core');
+    const token = await atCore().issue('identity', ROUTE);
+    expect(await atIdentity().verify(`Bearer ${token}`, ROUTE)).toBe('core');
   });
 
   it('is used again for most of its life and replaced before its end', async () => {
     const tokens = atCore();
-    const first = await tokens.issue('identity');
+    const first = await tokens.issue('identity', ROUTE);
     now += 40_000;
-    expect(await tokens.issue('identity')).toBe(first);
-    expect(await tokens.issue('crm')).not.toBe(first);
+    expect(await tokens.issue('identity', ROUTE)).toBe(first);
+    expect(await tokens.issue('crm', ROUTE)).not.toBe(first);
+    expect(await tokens.issue('identity', { ...ROUTE, method: 'GET' })).not.toBe(first);
     now += 10_000;
-    const second = await tokens.issue('identity');
+    const second = await tokens.issue('identity', ROUTE);
     expect(second).not.toBe(first);
-    expect(await atIdentity().verify(`Bearer ${second}`)).toBe('core');
+    expect(await atIdentity().verify(`Bearer ${second}`, ROUTE)).toBe('core');
   });
 
   it('ends, also where it was verified before', async () => {
     const callee = atIdentity();
-    const token = await atCore().issue('identity');
-    await callee.verify(`Bearer ${token}`);
+    const token = await atCore().issue('identity', ROUTE);
+    await callee.verify(`Bearer ${token}`, ROUTE);
     now += 66_000;
-    expect(await refusal(callee.verify(`Bearer ${token}`))).toBe('token_expired');
+    expect(await refusal(callee.verify(`Bearer ${token}`, ROUTE))).toBe('token_expired');
   });
 
   it.each([
@@ -83,21 +86,22 @@ describe('a service token', () => {
     ['unsigned', () => Promise.resolve('Bearer eyJhbGciOiJub25lIn0.eyJpc3MiOiJjb3JlIn0.')],
     ['that is none', () => Promise.resolve('Bearer nonsense')],
   ])('%s is refused', async (_, make) => {
-    expect(await refusal(atIdentity().verify(await make()))).toBe('invalid_token');
+    expect(await refusal(atIdentity().verify(await make(), ROUTE))).toBe('invalid_token');
   });
 
   it('of a module is accepted by each of its published keys, and by none that was taken away', async () => {
     const second = aPair('core-2');
     const callee = (...open: JWK[]) => new ServiceTokens('identity', setOf(identity.own, open), () => now);
     const caller = (own: JWK) => new ServiceTokens('core', setOf(own, []), () => now);
-    const before = await caller(core.own).issue('identity');
-    const after = await caller(second.own).issue('identity');
+    const before = await caller(core.own).issue('identity', ROUTE);
+    const after = await caller(second.own).issue('identity', ROUTE);
     // Published, then signed with, then the former taken away: at no step is a token refused.
     const published = callee(core.open, second.open);
-    for (const token of [before, after]) expect(await published.verify(`Bearer ${token}`)).toBe('core');
+    for (const token of [before, after])
+      expect(await published.verify(`Bearer ${token}`, ROUTE)).toBe('core');
     const alone = callee(second.open);
-    expect(await alone.verify(`Bearer ${after}`)).toBe('core');
-    expect(await refusal(alone.verify(`Bearer ${before}`))).toBe('invalid_token');
+    expect(await alone.verify(`Bearer ${after}`, ROUTE)).toBe('core');
+    expect(await refusal(alone.verify(`Bearer ${before}`, ROUTE))).toBe('invalid_token');
   });
 
   it.each(['core2', 'crm-2', 'core-0', 'core-', 'core-2-3', 'Core-2'])(
@@ -105,12 +109,34 @@ describe('a service token', () => {
     async (kid) => {
       const stray = aPair(kid);
       const callee = new ServiceTokens('identity', setOf(identity.own, [stray.open]), () => now);
-      expect(await refusal(callee.verify(await signed(claims(), stray.own)))).toBe('invalid_token');
+      expect(await refusal(callee.verify(await signed(claims(), stray.own), ROUTE))).toBe('invalid_token');
     },
   );
 
+  it('that was seen on the wire asks again what it asked, and nothing else', async () => {
+    const callee = atIdentity();
+    const seen = `Bearer ${await atCore().issue('identity', { ...ROUTE, path: `${ROUTE.path}?since=1` })}`;
+    expect(await callee.verify(seen, ROUTE)).toBe('core');
+    expect(await callee.verify(seen, { ...ROUTE, path: `${ROUTE.path}?since=2` })).toBe('core');
+    for (const other of [
+      { ...ROUTE, method: 'GET' },
+      { ...ROUTE, path: '/internal/links/password_reset/0198f000-0000-7000-8000-000000000001' },
+      { ...ROUTE, path: `${ROUTE.path}/` },
+    ])
+      expect(await refusal(callee.verify(seen, other))).toBe('invalid_token');
+  });
+
+  it('of an instance of the release before, which binds none, is taken while both are there', async () => {
+    expect(await atIdentity().verify(await signed(claims()), ROUTE)).toBe('core');
+  });
+
+  it('that names half a route is refused', async () => {
+    for (const half of [{ htm: ROUTE.method }, { htu: ROUTE.path }, { htm: 1, htu: ROUTE.path }])
+      expect(await refusal(atIdentity().verify(await signed(claims(half)), ROUTE))).toBe('invalid_token');
+  });
+
   it('is missed when there is none', async () => {
-    expect(await refusal(atIdentity().verify(undefined))).toBe('missing_credentials');
-    expect(await refusal(atIdentity().verify('Basic abc'))).toBe('missing_credentials');
+    expect(await refusal(atIdentity().verify(undefined, ROUTE))).toBe('missing_credentials');
+    expect(await refusal(atIdentity().verify('Basic abc', ROUTE))).toBe('missing_credentials');
   });
 });

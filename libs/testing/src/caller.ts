@@ -22,6 +22,9 @@ interface CallOptions {
 const BUSY_MS = 10_000;
 const AGAIN_AFTER_MS = 25;
 
+/** A credential, or one for each route that is called. */
+export type CallerKey = string | ((route: { method: string; path: string }) => Promise<string>);
+
 /** A client with one credential, as a test speaks to a service. */
 export class Caller {
   /**
@@ -34,7 +37,7 @@ export class Caller {
    */
   constructor(
     private readonly url: string,
-    private readonly key?: string,
+    private readonly key?: CallerKey,
     private readonly registryAnswers: () => boolean = () => false,
     private readonly keepsConnections = true,
   ) {}
@@ -70,7 +73,8 @@ export class Caller {
   async listen(path: string, headers: Record<string, string> = {}): Promise<EventReader> {
     const controller = new AbortController();
     const { signal } = controller;
-    const response = await fetch(this.url + path, { signal, headers: { ...this.credential(), ...headers } });
+    const credential = await this.credential('GET', path);
+    const response = await fetch(this.url + path, { signal, headers: { ...credential, ...headers } });
     if (response.status === 200) return new EventReader(response, () => controller.abort());
     throw new Error(`${response.status} ${await response.text()}`);
   }
@@ -80,7 +84,8 @@ export class Caller {
     path: string,
     accept: string,
   ): Promise<{ status: number; headers: Headers; bytes: Uint8Array }> {
-    const response = await fetch(this.url + path, { headers: { ...this.credential(), accept } });
+    const credential = await this.credential('GET', path);
+    const response = await fetch(this.url + path, { headers: { ...credential, accept } });
     return {
       status: response.status,
       headers: response.headers,
@@ -102,8 +107,9 @@ export class Caller {
     }
   }
 
-  private credential(): Record<string, string> {
-    return this.key === undefined ? {} : { authorization: `Bearer ${this.key}` };
+  private async credential(method: string, path: string): Promise<Record<string, string>> {
+    const key = typeof this.key === 'function' ? await this.key({ method, path }) : this.key;
+    return key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
   private isTooBusy(path: string, { status, body }: Answer<unknown>): boolean {
@@ -120,7 +126,7 @@ export class Caller {
       method,
       redirect: 'manual',
       headers: {
-        ...this.credential(),
+        ...(await this.credential(method, path)),
         ...(this.keepsConnections ? {} : { connection: 'close' }),
         ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,

@@ -24,7 +24,7 @@ export {
 } from './platform-under-test.js';
 export { runtimes, wordsFor, type Runtime } from './programs.js';
 export { explained, rowsRead, type PlanNode } from './plan-node.js';
-export { peerModule, serviceToken } from './peer-module.js';
+export { peerModule, serviceTokens } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startS3, type S3Server } from './s3/s3-server.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';

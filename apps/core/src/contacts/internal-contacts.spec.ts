@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { Caller, eventually, kafkaProbe, peerModule, serviceToken } from '@customer-platform/testing';
+import { Caller, eventually, kafkaProbe, peerModule, serviceTokens } from '@customer-platform/testing';
 import { accepted, anIdentify, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
 
 interface Found {
@@ -191,7 +191,7 @@ describe('contacts between modules', () => {
     const path = '/internal/contacts/lookup';
     expect(await new Caller(core.app.internalUrl).post(path, body)).toMatchObject({ status: 401 });
     expect(await (await as('identity')).post(path, body)).toMatchObject({ status: 403 });
-    const outside = new Caller(core.app.url, await serviceToken('crm', 'core'));
+    const outside = new Caller(core.app.url, serviceTokens('crm', 'core'));
     expect(await outside.post(path, body)).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
   });
 });

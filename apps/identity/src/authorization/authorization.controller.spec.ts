@@ -1,5 +1,5 @@
 import { hashApiKey } from '@customer-platform/authorization';
-import { Caller, peerModule, serviceToken } from '@customer-platform/testing';
+import { Caller, peerModule, serviceTokens } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 
 interface Body {
@@ -27,18 +27,29 @@ describe('the internal interface of the registry', () => {
 
   it.each(ROUTES)('%s %s needs a service token for identity', async (method, path, body) => {
     const options = body ? { body } : {};
-    const call = (token?: string) =>
+    const call = (token?: string | ReturnType<typeof serviceTokens>) =>
       new Caller(bench.app.internalUrl, token).call<Body>(method, path, options);
     expect(await call()).toMatchObject({ status: 401, body: { code: 'missing_credentials' } });
     expect(await call(organization.adminKey)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
-    const elsewhere = await serviceToken('core', 'crm');
+    const elsewhere = serviceTokens('core', 'crm');
     expect(await call(elsewhere)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
   });
 
   it.each(ROUTES)('%s %s is not on the public listener', async (method, path, body) => {
-    const caller = new Caller(bench.app.url, await serviceToken('core', 'identity'));
+    const caller = new Caller(bench.app.url, serviceTokens('core', 'identity'));
     const answer = await caller.call<Body>(method, path, body ? { body } : {});
     expect(answer).toMatchObject({ status: 404, body: { code: 'route_not_found' } });
+  });
+
+  it('a token that was seen on the wire opens no other route', async () => {
+    const changes = '/internal/authz/changes';
+    const link = `/internal/links/password_reset/${organization.adminKeyId}?organization_id=${organization.id}`;
+    const seen = await serviceTokens('messaging', 'identity')({ method: 'GET', path: changes });
+    const attacker = new Caller(bench.app.internalUrl, seen);
+    expect((await attacker.get(changes)).status).toBe(200);
+    expect(await attacker.get(link)).toMatchObject({ status: 401, body: { code: 'invalid_token' } });
+    const messaging = await as('messaging');
+    expect(await messaging.get(link)).toMatchObject({ status: 404, body: { code: 'not_found' } });
   });
 
   it('serves every module, but confirms for core alone', async () => {
