@@ -63,6 +63,8 @@ const SOCKET_MESSAGES = [
 const AWAY = /^(08...|25006|25P03|25P04|53[0-3]00|57014|57P0[1-5]|58...)$/;
 /** Serialization failure, deadlock, lock timeout: the same work may well pass the next time. */
 const CONTENDED = /^(40001|40P01|55P03)$/;
+/** Cancelled by its time limit, out of memory. */
+const RAN_OUT = /^(57014|53200)$/;
 /** Of these, what ends at once and leaves the way free: the whole unit of work can begin anew. */
 const BEGINS_ANEW = /^(40001|40P01)$/;
 /** The server became a standby under the connection: only another connection reaches the new primary. */
@@ -97,6 +99,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
  */
 export function isTransient(error: unknown): boolean {
   return isDatabaseUnavailable(error) || CONTENDED.test(postgresFailure(error)?.code ?? '');
+}
+
+/**
+ * Whether a statement ran out of time or memory. Any might at such a moment, and one that is too large does each time: tried
+ * with less it comes through, and what fails alone time and again is at fault itself.
+ */
+export function ranOut(error: unknown): boolean {
+  return RAN_OUT.test(postgresFailure(error)?.code ?? '');
 }
 
 /** Whether a statement lost to another transaction, and all of its own may begin anew. */

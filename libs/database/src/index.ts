@@ -9,6 +9,7 @@ export {
   isDatabaseUnavailable,
   isTransient,
   postgresFailure,
+  ranOut,
   Superseded,
 } from './errors.js';
 export type { BatchedCalls } from './idempotency/batched-calls.js';

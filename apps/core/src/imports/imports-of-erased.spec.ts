@@ -69,6 +69,18 @@ describe('A person who was erased', () => {
     expect(errors).toEqual({ count: 30_001, kept: 30_000, first: 2 });
   });
 
+  it('is not found again by a number that is read by the country of an earlier row', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const contact = await world.contacts.created(caller, { phone: '+56912345678' });
+    await world.doneByCore(caller, await world.erase(caller, { contact_id: contact.id }));
+    const { errors } = await imported(caller, lines('id,land,phone', 'o-1,CL,', 'o-1,,912345678'), {
+      mapping: { id: 'external_id', land: 'country', phone: 'phone' },
+    });
+    expect(told(errors)).toEqual(['3 - subject_erased']);
+    const found = await caller.get<{ data: unknown[] }>('/v1/core/contacts?phone=%2B56912345678');
+    expect(found.body.data).toEqual([]);
+  });
+
   it('is never made again by an import, and none of what names them is kept', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();
     const mark = newId().slice(-10);

@@ -85,9 +85,15 @@ export class ContactBatches {
       declared,
       forms,
     });
-    const outcomes = await inTurns(rows, (row, at): BatchOutcome =>
-      blocked.has(at) ? ERASED : drafts.apply(row, named[at]?.identifiers ?? []),
-    );
+    const outcomes = await inTurns(rows, async ({ body }, at): Promise<BatchOutcome> => {
+      const own = await this.readByDraft(tx, known, drafts, body, named[at], forms);
+      if (own) {
+        named[at] = own;
+        if ((await this.blockedAmong(tx, [own])).size > 0) blocked.add(at);
+        else blocked.delete(at);
+      }
+      return blocked.has(at) ? ERASED : drafts.apply({ body }, named[at]?.identifiers ?? []);
+    });
     if (!options.dryRun) await this.keep(tx, context, drafts, options, now);
     return outcomes.map((outcome, at) => ({
       outcome,
@@ -160,7 +166,7 @@ export class ContactBatches {
       return owner && !owner.deleted ? [{ at, contactId: owner.contactId }] : [];
     });
     await known.lock(tx, [...new Set(owners.map(({ contactId }) => contactId))].sort());
-    // A national number without a country is one of the contact's own.
+    // A national number without a country is one of the contact's own, unless a row before changes that.
     for (const { at, contactId } of owners) {
       const { body } = rows[at] ?? {};
       if (!body || body.country != null || body.phone == null) continue;
@@ -171,6 +177,24 @@ export class ContactBatches {
       tx,
       named.flatMap(({ identifiers }) => identifiers),
     );
+  }
+
+  /** What a row names where its number is one of a country that rows before have given its contact. */
+  private async readByDraft(
+    tx: Transaction,
+    known: KnownContacts,
+    drafts: ContactDrafts,
+    body: BatchRow['body'],
+    named: Named | undefined,
+    forms: NormalForms,
+  ): Promise<Named | undefined> {
+    if (!named || body.country != null || body.phone == null) return undefined;
+    const identifiers = identifiersNamed(body, forms, drafts.countryOf(named.identifiers));
+    const before = new Set(named.identifiers.map(keyOf));
+    if (identifiers.length === before.size && identifiers.every((each) => before.has(keyOf(each))))
+      return undefined;
+    await known.findOwners(tx, identifiers);
+    return { ...named, identifiers };
   }
 
   private subjectsOf(organizationId: string, named: Named | undefined): Buffer[] {
@@ -194,11 +218,14 @@ const ERASED: BatchOutcome = {
 };
 
 /** As `map`, with turns of others in between. */
-async function inTurns<T, R>(items: readonly T[], work: (item: T, at: number) => R): Promise<R[]> {
+async function inTurns<T, R>(
+  items: readonly T[],
+  work: (item: T, at: number) => R | Promise<R>,
+): Promise<R[]> {
   const made: R[] = [];
   for (const [at, item] of items.entries()) {
     if (at % ROWS_A_TURN === ROWS_A_TURN - 1) await yieldLoop();
-    made.push(work(item, at));
+    made.push(await work(item, at));
   }
   return made;
 }

@@ -60,16 +60,29 @@ export class ContactDrafts {
     }
   }
 
+  /** The country of the contact that a row names, as the rows before have left it. */
+  countryOf(named: readonly Identifier[]): string | null {
+    const { contactId = '' } = this.ownerOf(named) ?? {};
+    const contact = this.drafts.get(contactId)?.contact ?? this.known.contacts.get(contactId);
+    return contact?.country ?? null;
+  }
+
   private applied(body: CreateContactDto, named: readonly Identifier[]): BatchOutcome {
     const { matchBy, onExisting } = this.options;
-    const match = named.find(({ type }) => type === matchBy);
-    if (!match && body[matchBy] == null) throw refusal(matchBy, 'required', `\`${matchBy}\` is required.`);
-    const owner = match && this.known.owners.get(keyOf(match));
-    if (!owner || owner.deleted) return this.create(body);
+    const isNamed = named.some(({ type }) => type === matchBy);
+    if (!isNamed && body[matchBy] == null) throw refusal(matchBy, 'required', `\`${matchBy}\` is required.`);
+    const owner = this.ownerOf(named);
+    if (!owner) return this.create(body);
     if (onExisting === 'fail')
       throw refusal(matchBy, 'duplicate_value', `A contact has this \`${matchBy}\` already.`);
     if (onExisting === 'skip') return { outcome: 'skipped', contactId: owner.contactId };
     return this.update(owner.contactId, body);
+  }
+
+  private ownerOf(named: readonly Identifier[]): OwnedIdentity | undefined {
+    const match = named.find(({ type }) => type === this.options.matchBy);
+    const owner = match && this.known.owners.get(keyOf(match));
+    return owner?.deleted ? undefined : owner;
   }
 
   private create(body: CreateContactDto): BatchOutcome {

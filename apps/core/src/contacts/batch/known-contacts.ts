@@ -52,14 +52,16 @@ export interface SoughtNationalId {
 export class KnownContacts {
   readonly owners = new Map<string, OwnedIdentity>();
   readonly contacts = new Map<string, Contact>();
+  private readonly asked = new Set<string>();
   private readonly held = new Map<string, OwnedIdentity[]>();
   private readonly nationalIds = new Map<string, string>();
 
-  /** Whose these are; nobody is locked yet. */
+  /** Whose these are. What was asked once is not asked again: the batch may have given it away since. */
   async findOwners(tx: Transaction, identifiers: readonly Identifier[]): Promise<void> {
     const sought = [...new Map(identifiers.map((each) => [keyOf(each), each])).values()];
-    const unknown = sought.filter((each) => !this.owners.has(keyOf(each)));
+    const unknown = sought.filter((each) => !this.asked.has(keyOf(each)));
     if (unknown.length === 0) return;
+    for (const each of unknown) this.asked.add(keyOf(each));
     const rows = await tx.prepared<OwnedIdentity>(OWNERS, [
       tx.organizationId,
       texts(unknown.map(({ type }) => type)),
@@ -106,6 +108,7 @@ export class KnownContacts {
   }
 
   add(identity: OwnedIdentity): void {
+    this.asked.add(keyOf(identity));
     this.owners.set(keyOf(identity), identity);
     const held = this.held.get(identity.contactId) ?? [];
     held.push(identity);

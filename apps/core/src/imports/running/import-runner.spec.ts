@@ -126,6 +126,54 @@ describe('a row that the database refuses', () => {
   });
 });
 
+describe('a national number', () => {
+  const mapping = { id: 'external_id', land: 'country', phone: 'phone' };
+
+  it('is that of the country which an earlier row of its piece has said', async () => {
+    const { caller } = core.anOrganization();
+    const takes = await send(caller, lines('id,land,phone', 'n-1,CL,', 'n-1,,912345678'), { mapping });
+    expectStatus(takes, 202);
+    const { step } = aProcess();
+    await step();
+    // Another contact's by now: whoever says it again is told so, and the rows after go on.
+    const again = await send(caller, lines('id,land,phone', 'n-2,CL,', 'n-2,,912345678', 'n-3,,'), {
+      mapping,
+    });
+    expectStatus(again, 202);
+    await step();
+    expect(await read(caller, takes.body)).toMatchObject({ rows: { created: 1, updated: 1 } });
+    expect(await read(caller, again.body)).toMatchObject({
+      state: 'completed',
+      rows: { total: 3, created: 2, failed: 1 },
+    });
+  });
+});
+
+describe('a row that is never done', () => {
+  it.each([
+    ['it loses every race', { instead: 'RETURN NULL;' }],
+    ['it always runs out of time', { code: '57014' }],
+  ])('is passed over where %s, and the other files come to their turn', async (_, effect) => {
+    const { id: organizationId, caller } = core.anOrganization();
+    const one = await taken(caller, ['o-1,,One', 'o-2,,Two', 'o-3,,Three']);
+    const later = await taken(caller, ['o-4,,Four']);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'identities',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${organizationId}' AND NEW.normal_value = 'o-2'`,
+      ...effect,
+    });
+    const { step, wait } = aProcess();
+    for (let steps = 0; steps < 12; steps += 1) {
+      await Promise.allSettled([step()]);
+      wait(10);
+    }
+    expect(await read(caller, one)).toMatchObject({ state: 'completed', rows: { created: 2, failed: 1 } });
+    expect(await read(caller, later)).toMatchObject({ state: 'completed', rows: { created: 1 } });
+    await fault.mend();
+  });
+});
+
 describe('turns', () => {
   it('are of an organization those of its oldest file, also while that cannot go on', async () => {
     const [{ caller }, other] = [core.anOrganization(), core.anOrganization()];

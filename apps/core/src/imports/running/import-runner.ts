@@ -7,6 +7,7 @@ import {
   Database,
   isTransient,
   postgresFailure,
+  ranOut,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
@@ -293,11 +294,13 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
       this.missed.delete(row.id);
       return;
     }
-    this.backoff.failed(row.id, error);
-    // A row is found out and passed over only for what the database says of its values; all else is waited for.
-    if (!isTransient(error) && OF_VALUES.test(postgresFailure(error)?.code ?? '')) {
+    const attempts = this.backoff.failed(row.id, error);
+    const isOfValues = !isTransient(error) && OF_VALUES.test(postgresFailure(error)?.code ?? '');
+    // A race, a limit of time: they pass, unless they are met alone again and again. All else is waited for.
+    if (isOfValues || error instanceof RaceLost || ranOut(error)) {
       const { left } = care ?? { left: ROWS_A_PIECE };
-      this.careful.set(row.id, care ? { left, poison: row.position } : { left });
+      const isFound = care && (isOfValues || ItemBackoff.isAside(attempts));
+      this.careful.set(row.id, isFound ? { left, poison: row.position } : { left });
     }
     await this.leaveTurn(row);
   }
@@ -322,10 +325,10 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-/** An import of which a piece was refused by the database for its values: rows are taken one by one until it is behind. */
+/** An import of which a piece cannot be done as a whole: rows are taken one by one until it is behind. */
 interface Care {
   readonly left: number;
-  /** Where a row stands that was refused alone, too. */
+  /** Where a row stands that cannot be done alone, too. */
   readonly poison?: string;
 }
 
