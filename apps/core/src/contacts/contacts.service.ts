@@ -276,7 +276,8 @@ function followed(change: ResourceChange<Contact>, correlationId: string): Conta
   const contactId = change.row.id;
   if (change.verb === 'updated')
     return { contactId, cause: 'attribute', fields: changedFields(change), correlationId };
-  return { contactId, cause: change.verb === 'restored' ? 'restore' : 'attribute', correlationId };
+  const gone = change.verb === 'purged';
+  return { contactId, cause: change.verb === 'restored' ? 'restore' : 'attribute', gone, correlationId };
 }
 
 async function withActivity(tx: Transaction, contact: Contact): Promise<SeenContact> {

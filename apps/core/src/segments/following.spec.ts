@@ -347,6 +347,13 @@ describe('GET /v1/core/segments/{id}/members', () => {
 });
 
 describe('a segment that is deleted', () => {
+  async function subscriber(externalId: string): Promise<string> {
+    const body = { external_id: externalId, attributes: { plan: 'pro' } };
+    const answer = await caller.post<{ id: string }>('/v1/core/contacts', body);
+    expectStatus(answer, 201);
+    return answer.body.id;
+  }
+
   it('is not followed, and is right again once it is restored', async () => {
     const segment = await world.segment(caller, paid({ within: 'PT1H' }));
     const other = await world.segment(caller, paid({ count: { op: 'gte', value: 2 } }));
@@ -361,6 +368,34 @@ describe('a segment that is deleted', () => {
     expect(await world.members(caller, segment)).toMatchObject([{ external_id: 'bea', cause: 'restore' }]);
     expect(await world.read(caller, segment.id)).toMatchObject({ state: 'ready', member_count: 1 });
     expect(await world.inside(caller, other)).toEqual([]);
+  });
+
+  it('keeps nothing of who is purged meanwhile, and has nobody of them once it is restored', async () => {
+    const segment = await world.segment(caller, plan('pro'));
+    const [ana, bea] = await Promise.all(['ana', 'bea'].map(subscriber));
+    await world.evaluate();
+    expectStatus(await caller.delete(`${SEGMENTS}/${segment.id}`), 204);
+    expectStatus(await caller.delete(`/v1/core/contacts/${ana}`), 204);
+    expectStatus(await caller.delete(`/v1/core/contacts/${ana}/purge`), 204);
+    await world.evaluate();
+    expect(await world.count('segment_members', id)).toBe(1);
+    expectStatus(await caller.post(`${SEGMENTS}/${segment.id}/restore`), 200);
+    await world.evaluate();
+    expect(await world.members(caller, segment)).toMatchObject([{ contact_id: bea }]);
+    expect(await world.read(caller, segment.id)).toMatchObject({ state: 'ready', member_count: 1 });
+  });
+
+  it('is rid of who is no more once it is restored, though nobody has told of them', async () => {
+    const segment = await world.segment(caller, plan('pro'));
+    const [ana, bea] = await Promise.all(['ana', 'bea'].map(subscriber));
+    await world.evaluate();
+    expectStatus(await caller.delete(`${SEGMENTS}/${segment.id}`), 204);
+    await world.core.database.query('DELETE FROM identities WHERE contact_id = $1', [ana]);
+    await world.core.database.query('DELETE FROM contacts WHERE id = $1', [ana]);
+    expectStatus(await caller.post(`${SEGMENTS}/${segment.id}/restore`), 200);
+    await world.evaluate();
+    expect(await world.members(caller, segment)).toMatchObject([{ contact_id: bea }]);
+    expect(await world.read(caller, segment.id)).toMatchObject({ state: 'ready', member_count: 1 });
   });
 
   it('takes its members’ history with it when it is purged, and what nobody asks for any more is cleared away', async () => {

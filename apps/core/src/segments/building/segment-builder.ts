@@ -51,8 +51,15 @@ const LOCK_BUILDS = `
    WHERE organization_id = $1 AND segment_id = ANY($2::uuid[]) AND phase = 'contacts'
    ORDER BY cursor_id DESC NULLS LAST, segment_id FOR UPDATE`;
 
+/** With members who are no more: nobody follows those of a segment that is deleted. */
 const CONTACTS = `
-  SELECT id FROM contacts WHERE organization_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3`;
+  SELECT id FROM (
+    (SELECT id FROM contacts WHERE organization_id = $1 AND ($2::uuid IS NULL OR id > $2) ORDER BY id LIMIT $3)
+    UNION
+    (SELECT DISTINCT contact_id FROM segment_members
+      WHERE organization_id = $1 AND left_at IS NULL AND ($2::uuid IS NULL OR contact_id > $2)
+      ORDER BY contact_id LIMIT $3)) AS contact
+   ORDER BY id LIMIT $3`;
 
 const BUILD_ON = `
   UPDATE segment_builds SET cursor_id = $3 WHERE organization_id = $1 AND segment_id = ANY($2::uuid[])`;

@@ -47,6 +47,8 @@ export interface ContactChange {
   readonly fields?: readonly string[];
   /** The purposes about which something was said. */
   readonly purposes?: readonly string[];
+  /** The contact is no more: also in soft-deleted segments nothing of it is to stay. */
+  readonly gone?: boolean;
   readonly correlationId: string;
 }
 
@@ -135,12 +137,13 @@ export class SegmentFollower {
   /** Contacts that were created, changed, soft-deleted or restored, whose consents changed, that were merged or parted. */
   async contactsChanged(tx: Transaction, changes: readonly ContactChange[]): Promise<void> {
     if (changes.length === 0) return;
-    const index = await this.indexes.of(tx);
+    const index = await this.indexes.held(tx);
     if (!index) return;
     const { organizationId } = tx;
+    const followed = index.empty ? changes.filter(({ gone }) => gone) : changes;
     await this.queue(
       tx,
-      changes.flatMap(({ contactId, cause, fields, purposes, correlationId }) => {
+      followed.flatMap(({ contactId, cause, fields, purposes, correlationId }) => {
         const touched =
           fields || purposes
             ? index.known([...(fields ?? []).map(KEYS.field), ...(purposes ?? []).map(KEYS.purpose)])
