@@ -8,6 +8,8 @@ import {
   type QueuedEvent,
 } from './event-frame.js';
 
+const ID = '0197f2c4-5d1e-7a3b-8c4d-5e6f7a8b9c0d';
+
 const queuedEvent = fc.record({
   organizationId: fc.uuid(),
   eventId: fc.uuid({ version: 8 }),
@@ -43,5 +45,23 @@ describe('the record of the queue', () => {
     );
     expect(() => decodeRecord(Buffer.from('{"event":"x"}'))).toThrow(UnreadableRecord);
     expect(() => decodeRecord(Buffer.alloc(0))).toThrow(UnreadableRecord);
+  });
+
+  it.each([
+    ['whose organization is no id', { organizationId: 'not-a-uuid'.padEnd(36, 'x') }],
+    ['whose organization is an id in another form', { organizationId: ID.toUpperCase() }],
+    ['whose event is no id', { eventId: 'x'.repeat(36) }],
+    ['that was received in no year that a day has', { receivedAt: 2 ** 48 - 1 }],
+  ])('is none with an event %s', (_, wrong) => {
+    const event = {
+      organizationId: ID,
+      eventId: ID,
+      kind: 'track',
+      receivedAt: 0,
+      body: Buffer.of(),
+    } as const;
+    const record = encodeRecord([encodeFrame(event), encodeFrame({ ...event, ...wrong })]);
+    expect(() => decodeRecord(record)).toThrow(UnreadableRecord);
+    expect(() => decodeAcceptances(record)).toThrow(UnreadableRecord);
   });
 });

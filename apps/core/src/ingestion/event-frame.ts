@@ -1,3 +1,4 @@
+import { isUuid } from '@customer-platform/database';
 import type { EventKind } from './event-schemas.js';
 
 /** An accepted event on its way from the API to the worker. */
@@ -38,6 +39,8 @@ const HEAD = BODY_LENGTH + 4;
 const KEY_LENGTH = 32;
 const IDENTIFY = 1;
 const UNCONFIRMED = 2;
+/** Days have years of four digits. */
+const LAST_INSTANT = Date.UTC(10_000, 0, 1) - 1;
 
 const VERSION_BYTE = Buffer.of(VERSION);
 
@@ -71,10 +74,10 @@ export function decodeRecord(record: Buffer): QueuedEvent[] {
 
 /** Organization and time of acceptance of each event, without reading further. */
 export function decodeAcceptances(record: Buffer): Pick<QueuedEvent, 'organizationId' | 'receivedAt'>[] {
-  return decode(record, (at) => ({
-    organizationId: readUuid(record, at + 1),
-    receivedAt: record.readUIntBE(at + RECEIVED_AT, 6),
-  }));
+  return decode(record, (at) => {
+    const { organizationId, receivedAt } = readHead(record, at);
+    return { organizationId, receivedAt };
+  });
 }
 
 function decode<T>(record: Buffer, read: (at: number) => T): T[] {
@@ -103,10 +106,8 @@ function readFrame(record: Buffer, at: number): QueuedEvent {
   const flags = flagsAt(record, at);
   const start = bodyStart(record, at);
   return {
-    organizationId: readUuid(record, at + 1),
-    eventId: readUuid(record, at + EVENT_ID),
+    ...readHead(record, at),
     kind: flags & IDENTIFY ? 'identify' : 'track',
-    receivedAt: record.readUIntBE(at + RECEIVED_AT, 6),
     unconfirmedKey: flags & UNCONFIRMED ? record.toString('hex', at + HEAD, start) : undefined,
     body: record.subarray(start, start + record.readUInt32BE(at + BODY_LENGTH)),
   };
@@ -116,6 +117,23 @@ function flagsAt(record: Buffer, at: number): number {
   return record.readUInt8(at);
 }
 
+/** What every reader of a frame goes by: what the database would refuse of it is refused here. */
+function readHead(
+  record: Buffer,
+  at: number,
+): Pick<QueuedEvent, 'organizationId' | 'eventId' | 'receivedAt'> {
+  const receivedAt = record.readUIntBE(at + RECEIVED_AT, 6);
+  if (receivedAt > LAST_INSTANT) throw new UnreadableRecord('an event was received after the year 9999');
+  return {
+    organizationId: readUuid(record, at + 1),
+    eventId: readUuid(record, at + EVENT_ID),
+    receivedAt,
+  };
+}
+
 function readUuid(source: Buffer, at: number): string {
-  return source.toString('latin1', at, at + UUID);
+  const text = source.toString('latin1', at, at + UUID);
+  // In the one form in which it comes back from the database, by which rows are found again.
+  if (!isUuid(text) || text !== text.toLowerCase()) throw new UnreadableRecord('an id is none');
+  return text;
 }

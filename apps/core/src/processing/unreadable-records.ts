@@ -5,9 +5,10 @@ import type { IncomingRecord } from '@customer-platform/event-bus';
 import { log, metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 
+/** A record's time is what its writer says. */
 const KEEP = `
   INSERT INTO unreadable_records (topic, partition, record_offset, written_at, value, error)
-  VALUES ($1, $2, $3, to_timestamp($4::double precision / 1000), $5, $6) ON CONFLICT DO NOTHING`;
+  VALUES ($1, $2, $3, to_timestamp(greatest(0, least($4::double precision, ${String(Date.UTC(10_000, 0, 1) - 1)})) / 1000), $5, $6) ON CONFLICT DO NOTHING`;
 
 const keptRecords = new Counter({
   name: 'unreadable_records_total',
