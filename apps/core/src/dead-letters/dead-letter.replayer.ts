@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import type { EventKind } from '../ingestion/event-schemas.js';
@@ -34,11 +34,12 @@ const SETTLE = `
                                  WHERE events.organization_id = $1 AND events.id = dead_letters.event_id), contact_id)
    WHERE organization_id = $1 AND id = $2`;
 
+/** Unless an erasure, or another process, has decided of it meanwhile. */
 const GIVE_BACK = `
   UPDATE dead_letters
      SET state = 'pending', stage = $3, code = $4, detail = $5, attempts = attempts + $6, last_failed_at = now(),
          updated_at = now(), remainder = coalesce($7::jsonb, remainder), contact_id = coalesce($8, contact_id)
-   WHERE organization_id = $1 AND id = $2`;
+   WHERE organization_id = $1 AND id = $2 AND state = 'replaying'`;
 
 /** No replay can help, and nothing of whom it was about stays. */
 const CLOSE = `
@@ -147,8 +148,10 @@ export class DeadLetterReplayer extends WorkerJob {
   /** After several failures in a row the letter is its owner's again, who sees why. */
   private async notRun(letter: QueuedLetter, error: unknown): Promise<void> {
     const attempts = this.backoff.failed(letter.id, error);
-    if (isTransient(error)) throw error;
-    if (!ItemBackoff.isAside(attempts)) return;
+    const isAside = ItemBackoff.isAside(attempts);
+    // What runs out of time again and again does so for what it holds.
+    if (isTransient(error) && !(isAside && ranOut(error))) throw error;
+    if (!isAside) return;
     const { stage } = letter;
     const detail = 'The replay failed; the log has the cause under the correlation id.';
     try {

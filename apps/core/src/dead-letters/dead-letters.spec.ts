@@ -9,6 +9,7 @@ import {
   type KafkaProbe,
 } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
+import { encodeFrame, encodeRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
 interface Letter extends Record<string, unknown> {
@@ -102,17 +103,21 @@ describe('dead letters', () => {
     await settled(caller, { accepted: 1, stored: 1, dead_lettered: 0 });
   });
 
-  it('take an event that loses every race, and its partition goes on', async () => {
-    const { caller } = core.anOrganization();
+  it.each([
     // As if another transaction had always just stored it.
-    const race = await DatabaseFault.in(core.database, {
+    ['loses every race', { instead: 'RETURN NULL;' }],
+    ['always runs out of time', { code: '57014' }],
+    ['always runs out of memory', { code: '53200' }],
+  ])('take an event that %s, and its partition goes on', async (_, effect) => {
+    const { id, caller } = core.anOrganization();
+    const fault = await DatabaseFault.in(core.database, {
       table: 'events',
       on: 'INSERT',
-      when: `NEW.event = 'racer'`,
-      instead: 'RETURN NULL;',
+      when: `NEW.event = 'never' AND NEW.organization_id = '${id}'`,
+      ...effect,
     });
     try {
-      const events = [{}, { event: 'racer' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
+      const events = [{}, { event: 'never' }, {}].map((each) => aTrack({ external_id: 'ana', ...each }));
       expect((await caller.post('/v1/core/batch', { events })).status).toBe(202);
       await eventually(
         async () =>
@@ -121,7 +126,7 @@ describe('dead letters', () => {
       );
       await settled(caller, { accepted: 3, stored: 2, dead_lettered: 1 });
     } finally {
-      await race.mend();
+      await fault.mend();
     }
   });
 
@@ -320,10 +325,13 @@ describe('dead letters', () => {
   it('are not made of records that are none; those are set aside', async () => {
     const producer = core.app.app.get(RecordProducer, { strict: false });
     await producer.sendToPartition(INGESTION_TOPIC, 0, 'not a record');
+    const event = { organizationId: newId(), kind: 'track', receivedAt: 0, body: Buffer.of() } as const;
+    const nobodys = encodeRecord([encodeFrame({ ...event, eventId: 'none'.padEnd(36) })]);
+    await producer.sendToPartition(INGESTION_TOPIC, 0, nobodys);
     const { caller } = core.anOrganization();
     await Promise.all(Array.from({ length: 20 }, () => accepted(caller, aTrack())));
     await settled(caller, { stored: 20 });
     const rows = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
-    expect(rows.map(({ value }) => value.toString())).toEqual(['not a record']);
+    expect(rows.map(({ value }) => value.toString()).sort()).toEqual([nobodys.toString(), 'not a record']);
   });
 });

@@ -1,6 +1,7 @@
 import { Database, newId } from '@customer-platform/database';
-import { expectStatus, type Caller } from '@customer-platform/testing';
+import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { SegmentWorld, type Given } from '../segments/segment.fixture.js';
+import { DeadLetterReplayer } from './dead-letter.replayer.js';
 import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 
 interface Letter extends Record<string, unknown> {
@@ -344,5 +345,48 @@ describe('an event that fails after it is stored', () => {
       [id],
     );
     expect(rows).toEqual([{ first_name: 'Anna', email: null, held: ['ana', 'stays'] }]);
+  });
+
+  it('is given back where its replay always runs out of time', async () => {
+    const { id, caller } = await anOrganization();
+    await fault(id, { stage: 'store', pattern: '%failing%' });
+    await world.storeCarefully(id, [keyed(track, 'failing')]);
+    await mend(id);
+    const noTime = await DatabaseFault.in(world.core.database, {
+      table: 'events',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${id}'`,
+      code: '57014',
+    });
+    const [letter] = await letters(caller);
+    expectStatus(await caller.post(`/v1/core/dead-letters/${letter?.id ?? ''}/replay`), 202);
+    for (let tries = 0; tries < 5; tries += 1) {
+      await Promise.allSettled([world.replay()]);
+      world.pass(60_000);
+    }
+    await noTime.mend();
+    expect(await letters(caller)).toMatchObject([{ state: 'pending', code: 'internal_error' }]);
+    expect(await replay(caller)).toMatchObject({ state: 'replayed' });
+  });
+
+  it('stays as an erasure has closed it, though its replay is given back just then', async () => {
+    const { id, caller } = await anOrganization();
+    await fault(id, { stage: 'store', pattern: '%failing%' });
+    await world.storeCarefully(id, [keyed(track, 'failing')]);
+    const [letter] = await letters(caller);
+    const replayer = world.core.app.app.get(DeadLetterReplayer, { strict: false });
+    await world.core.database.query(
+      `UPDATE dead_letters SET state = 'closed', closed_reason = 'subject_erased', payload = NULL WHERE id = $1`,
+      [letter?.id],
+    );
+    const failure = { stage: 'store', code: 'internal_error', detail: 'It failed.', attempts: 1 } as const;
+    const queued = { ...letter, organization_id: id } as unknown as Parameters<
+      (typeof replayer)['giveBack']
+    >[1];
+    await world.core.app.app.get(Database, { strict: false }).acrossOrganizations(async (tx) => {
+      await tx.useOrganization(id);
+      await replayer['giveBack'](tx, queued, { failure });
+    });
+    expect(await letters(caller)).toMatchObject([{ state: 'closed', closed_reason: 'subject_erased' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isTransient, postgresFailure, type WorkerTransaction } from '@customer-platform/database';
+import { isTransient, postgresFailure, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { log, metrics, runWithCorrelation, turns } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { RaceLost } from './chunk-contact.js';
@@ -34,7 +34,7 @@ interface Failed {
 }
 
 interface AttemptOptions extends ProcessingOptions {
-  readonly racesCount?: boolean;
+  readonly isLast?: boolean;
 }
 
 /** What a letter may be refused for by the values of its event: they are no such data, break a constraint, or a limit. */
@@ -65,12 +65,13 @@ export class FailingEvents {
   constructor(private readonly processor: EventProcessor) {}
 
   /**
-   * @param racesCount the events have lost so many races that to lose another is a failure like any other
-   * @throws what says that the database is away, what refuses letters whatever is in them, and RaceLost unless races
-   *   count; never because of the values of one event
+   * @param isLast the events have lost so many races, or run out of time or memory so often, that another time is a
+   *   failure like any other
+   * @throws what says that the database is away, what refuses letters whatever is in them, and RaceLost unless it is the
+   *   last time; never because of the values of one event
    */
-  async process(tx: WorkerTransaction, arrivals: readonly Arrival[], racesCount = false): Promise<void> {
-    const unkept = await this.processHalves(tx, arrivals, racesCount);
+  async process(tx: WorkerTransaction, arrivals: readonly Arrival[], isLast = false): Promise<void> {
+    const unkept = await this.processHalves(tx, arrivals, isLast);
     const [first] = unkept;
     if (!first) return;
     const events = new Set(unkept.map(({ arrival }) => arrival.eventId));
@@ -89,33 +90,33 @@ export class FailingEvents {
   private async processHalves(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    racesCount: boolean,
+    isLast: boolean,
   ): Promise<readonly Unkept[]> {
     const [first] = arrivals;
     if (!first) return [];
-    if (arrivals.length === 1) return this.processAlone(tx, first, racesCount);
-    if (!('failure' in (await this.attempt(tx, arrivals, { racesCount })))) return [];
+    if (arrivals.length === 1) return this.processAlone(tx, first, isLast);
+    if (!('failure' in (await this.attempt(tx, arrivals, { isLast })))) return [];
     const middle = arrivals.length >> 1;
     return [
-      ...(await this.processHalves(tx, arrivals.slice(0, middle), racesCount)),
-      ...(await this.processHalves(tx, arrivals.slice(middle), racesCount)),
+      ...(await this.processHalves(tx, arrivals.slice(0, middle), isLast)),
+      ...(await this.processHalves(tx, arrivals.slice(middle), isLast)),
     ];
   }
 
   private async processAlone(
     tx: WorkerTransaction,
     arrival: Arrival,
-    racesCount: boolean,
+    isLast: boolean,
   ): Promise<readonly Unkept[]> {
-    for await (const { count: attempts, isLast } of turns({ most: ATTEMPTS })) {
-      const outcome = await this.attempt(tx, [arrival], { racesCount });
+    for await (const { count: attempts, isLast: isLastTurn } of turns({ most: ATTEMPTS })) {
+      const outcome = await this.attempt(tx, [arrival], { isLast });
       if (!('failure' in outcome)) return [];
-      if (!isLast) continue;
+      if (!isLastTurn) continue;
       const failure = { ...outcome.failure, attempts };
-      const stored = await this.storeOnly(tx, arrival, failure, { racesCount });
+      const stored = await this.storeOnly(tx, arrival, failure, { isLast });
       if (!('failure' in stored)) return [];
       const letter = failed(arrival, { ...stored.failure, attempts });
-      const kept = await this.attempt(tx, [letter], { racesCount });
+      const kept = await this.attempt(tx, [letter], { isLast });
       if (!('failure' in kept)) return [];
       const { error } = kept;
       if (!OF_VALUES.test(postgresFailure(error)?.code ?? '')) throw error;
@@ -157,27 +158,27 @@ export class FailingEvents {
   private attempt(
     tx: WorkerTransaction,
     arrivals: readonly Arrival[],
-    { racesCount, ...options }: AttemptOptions,
+    { isLast, ...options }: AttemptOptions,
   ): Promise<{ effects: readonly Effect[] } | Failed> {
     const only = arrivals.length === 1 ? arrivals[0]?.eventId : undefined;
     const work = async (progress: Progress) => ({
       effects: await this.processor.process(tx, arrivals, progress, options),
     });
-    return attempted(tx, only, work, racesCount);
+    return attempted(tx, only, work, isLast);
   }
 }
 
 /**
  * Does the work behind a savepoint: of what fails because of an event nothing has happened, and the failure says where
  * it was. It is logged where it is the failure of one event.
- * @param racesCount whether to lose a race is the event's failure too
- * @throws RaceLost unless they count, and what says that the database is away
+ * @param isLast whether to lose a race, or to run out of time, is the event's failure too
+ * @throws RaceLost unless it is, and what says that the database is away
  */
 async function attempted<T extends object>(
   tx: WorkerTransaction,
   eventId: string | undefined,
   work: (progress: Progress) => Promise<T>,
-  racesCount = false,
+  isLast = false,
 ): Promise<T | Failed> {
   const progress: Progress = { stage: 'resolve' };
   await tx.query('SAVEPOINT attempt');
@@ -186,7 +187,8 @@ async function attempted<T extends object>(
     await tx.query('RELEASE SAVEPOINT attempt');
     return outcome;
   } catch (error) {
-    if (isTransient(error) || (error instanceof RaceLost && !racesCount)) throw error;
+    const mayPass = error instanceof RaceLost || ranOut(error);
+    if (mayPass ? !isLast : isTransient(error)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');
     if (error instanceof SubjectErased) return { failure: ERASURE_FAILURE, error };

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AuthorizationSource } from '@customer-platform/authorization';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
@@ -32,6 +32,11 @@ const TRANSACTIONS = 2;
 const RACES = 12;
 const LONGEST_PAUSE_MS = 1_000;
 
+/** A record that runs out of time or memory alone so often does so for what it holds. */
+const TRIES_ALONE = 3;
+/** So many such records are remembered, at most; those forgotten are tried again. */
+const MOST_REMEMBERED = 1_000;
+
 /** How many acceptances one question may hold. */
 const QUESTION_LIMIT = 1_000;
 /** What an unconfirmed event needed of its key. */
@@ -52,8 +57,11 @@ export class IngestionWorker implements OnApplicationBootstrap {
     waitMs: LINGER_MS,
     enough: CHUNK_EVENTS,
     parallel: TRANSACTIONS,
-    run: (chunks) => this.process(chunks.flat()),
+    run: (chunks) => this.processPieces(chunks.flat()),
   });
+
+  /** How often records ran out of time or memory alone. */
+  private readonly exhausted = new Map<string, number>();
 
   constructor(
     private readonly consumers: RecordConsumers,
@@ -111,14 +119,51 @@ export class IngestionWorker implements OnApplicationBootstrap {
     }));
   }
 
-  /** Processes records of several partitions in one transaction. */
-  private async process(records: readonly ReadRecord[]): Promise<void> {
-    let singly = false;
+  /** Processes records of several partitions; those alone that are known to run out of time. */
+  private async processPieces(records: readonly ReadRecord[]): Promise<void> {
+    for (let rest = records; rest.length > 0;) {
+      const at = rest.findIndex((record) => this.exhausted.has(placeOf(record)));
+      const end = at === -1 ? rest.length : Math.max(1, at);
+      await this.processHalves(rest.slice(0, end));
+      rest = rest.slice(end);
+    }
+  }
+
+  /**
+   * In as few transactions as come through: what is too much for one is halved, until what runs out of time or memory
+   * stands alone. That is tried a few times, for any statement might have met it; then its events are tried singly.
+   */
+  private async processHalves(records: readonly ReadRecord[]): Promise<void> {
+    const [first] = records;
+    if (!first) return;
+    const place = placeOf(first);
+    try {
+      await this.process(records, (this.exhausted.get(place) ?? 0) >= TRIES_ALONE);
+      this.exhausted.delete(place);
+    } catch (error) {
+      if (!ranOut(error)) throw error;
+      if (records.length > 1) {
+        const middle = records.length >> 1;
+        await this.processHalves(records.slice(0, middle));
+        return this.processHalves(records.slice(middle));
+      }
+      if (this.exhausted.size >= MOST_REMEMBERED) this.exhausted.clear();
+      this.exhausted.set(place, (this.exhausted.get(place) ?? 0) + 1);
+      throw error;
+    }
+  }
+
+  /**
+   * Processes records in one transaction.
+   * @param isLast they ran out of time so often that it is the events' own fault
+   */
+  private async process(records: readonly ReadRecord[], isLast: boolean): Promise<void> {
+    let singly = isLast;
     // Races that are lost, once more behind the last of them, and once singly.
     for (let races = 0, rest = RACES + 2; rest > 0; rest -= 1) {
       try {
         return await this.inTransaction(records, async (tx, arrivals) => {
-          if (singly) await this.failing.process(tx, arrivals, races >= RACES);
+          if (singly) await this.failing.process(tx, arrivals, isLast || races >= RACES);
           else await this.processor.process(tx, arrivals);
         });
       } catch (error) {
@@ -170,6 +215,10 @@ function readRecord(record: IncomingRecord): ReadRecord {
     if (!(error instanceof UnreadableRecord)) throw error;
     return { ...record, arrivals: [], unreadable: error };
   }
+}
+
+function placeOf({ partition, offset }: IncomingRecord): string {
+  return `${partition} ${offset}`;
 }
 
 function isUnconfirmed({ unconfirmedKey }: Arrival): boolean {

@@ -197,37 +197,43 @@ describe('several evaluators at once', () => {
 });
 
 describe('a contact that cannot be evaluated', () => {
-  it('holds back nobody; its event becomes a dead letter of the stage `segments`, and is run again from there', async () => {
-    world.stopClock('2026-06-15T12:00:00.000Z');
-    const segment = await created({ event: 'invoice_paid' });
-    await world.evaluate();
-    const at = world.now();
-    await world.store(id, [
-      { externalId: 'good', at },
-      { externalId: 'bad', at, key: 'bad' },
-    ]);
-    const stop = await world.refuseMember(id, 'bad');
-    for (let tries = 0; tries < 4; tries += 1) {
+  it.each([
+    ['is refused', 'P0001'],
+    ['always runs out of time', '57014'],
+  ])(
+    'and %s holds back nobody; its event becomes a dead letter of the stage `segments`, and is run again from there',
+    async (_, code) => {
+      world.stopClock('2026-06-15T12:00:00.000Z');
+      const segment = await created({ event: 'invoice_paid' });
       await world.evaluate();
-      world.pass(60_000);
-    }
-    expect(await world.inside(caller, segment)).toEqual(['good']);
-    const letters = async () =>
-      (await caller.get<{ data: { id: string; state: string }[] }>('/v1/core/dead-letters?stage=segments'))
-        .body.data;
-    const [letter] = await letters();
-    expect(letter).toMatchObject({
-      state: 'pending',
-      code: 'internal_error',
-      external_id: 'bad',
-      attempts: 3,
-    });
-    await stop();
-    expectStatus(await caller.post(`/v1/core/dead-letters/${letter?.id ?? ''}/replay`), 202);
-    await world.replay();
-    await world.evaluate();
-    expect(await letters()).toMatchObject([{ state: 'replayed' }]);
-    expect(await world.inside(caller, segment)).toEqual(['bad', 'good']);
-    world.stopClock();
-  });
+      const at = world.now();
+      await world.store(id, [
+        { externalId: 'good', at },
+        { externalId: 'bad', at, key: 'bad' },
+      ]);
+      const stop = await world.refuseMember(id, 'bad', code);
+      for (let tries = 0; tries < 4; tries += 1) {
+        await Promise.allSettled([world.evaluate()]);
+        world.pass(60_000);
+      }
+      expect(await world.inside(caller, segment)).toEqual(['good']);
+      const letters = async () =>
+        (await caller.get<{ data: { id: string; state: string }[] }>('/v1/core/dead-letters?stage=segments'))
+          .body.data;
+      const [letter] = await letters();
+      expect(letter).toMatchObject({
+        state: 'pending',
+        code: 'internal_error',
+        external_id: 'bad',
+        attempts: 3,
+      });
+      await stop();
+      expectStatus(await caller.post(`/v1/core/dead-letters/${letter?.id ?? ''}/replay`), 202);
+      await world.replay();
+      await world.evaluate();
+      expect(await letters()).toMatchObject([{ state: 'replayed' }]);
+      expect(await world.inside(caller, segment)).toEqual(['bad', 'good']);
+      world.stopClock();
+    },
+  );
 });

@@ -171,7 +171,11 @@ export class SegmentWorld {
   }
 
   /** Makes Postgres refuse to let a contact into any segment, until the answer is called. */
-  async refuseMember(organizationId: string, externalId: string): Promise<() => Promise<void>> {
+  async refuseMember(
+    organizationId: string,
+    externalId: string,
+    code?: string,
+  ): Promise<() => Promise<void>> {
     const { query } = this.core.database;
     const [contact] = await query<{ id: string }>(
       'SELECT id FROM contacts WHERE organization_id = $1 AND external_id = $2',
@@ -181,6 +185,7 @@ export class SegmentWorld {
       table: 'segment_members',
       on: 'INSERT',
       when: `NEW.contact_id = '${contact?.id ?? ''}'`,
+      code,
     });
     return () => fault.mend();
   }

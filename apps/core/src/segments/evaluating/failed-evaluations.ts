@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { isTransient, type Transaction } from '@customer-platform/database';
+import { isTransient, ranOut, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { keepLateFailure } from '../../dead-letters/stored-event-letter.js';
@@ -10,6 +10,9 @@ import { Evaluation, type Tasks } from './evaluation.js';
 
 /** How often a change is tried before its event goes to the dead letters. */
 const ATTEMPTS = 3;
+
+/** Of more contacts it is the database that has no time. */
+const MOST_OUT_OF_TIME = 3;
 
 const RETRY_MS = 1_000;
 /** What no event can be replayed for is tried again by itself. */
@@ -23,7 +26,7 @@ export class FailedEvaluations {
     private readonly outbox: Outbox,
   ) {}
 
-  /** @throws what says that the database is away; never because of a contact */
+  /** @throws what says that the database is away, or has no time for anybody; never because of a contact */
   async evaluateSingly(
     tx: Transaction,
     index: SegmentIndex,
@@ -31,11 +34,13 @@ export class FailedEvaluations {
     changes: readonly PendingChange[],
     now: Date,
   ): Promise<void> {
+    let outOfTime = 0;
     for (const [contactId, task] of tasks) {
       try {
         await tx.savepoint(() => this.evaluation.run(tx, index, new Map([[contactId, task]]), now));
       } catch (error) {
-        if (isTransient(error)) throw error;
+        if (ranOut(error)) outOfTime += 1;
+        if (isTransient(error) && (!ranOut(error) || outOfTime > MOST_OUT_OF_TIME)) throw error;
         log.error({ err: error, contact_id: contactId }, 'A contact’s segments could not be evaluated');
         await putOff(tx, contactId, new Date(now.getTime() + LATER_MS));
         for (const change of changes) {

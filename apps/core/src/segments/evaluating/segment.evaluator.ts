@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, isTransient, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
@@ -163,7 +163,7 @@ export class SegmentEvaluator extends WorkerJob {
     try {
       await tx.savepoint(() => this.evaluation.run(tx, index, tasks, now));
     } catch (error) {
-      if (isTransient(error)) throw error;
+      if (isTransient(error) && !ranOut(error)) throw error;
       log.warn({ err: error, contacts: tasks.size }, 'Contacts are evaluated singly, for one of them fails');
       await this.failed.evaluateSingly(tx, index, tasks, changes, now);
     }
