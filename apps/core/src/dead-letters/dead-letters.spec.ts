@@ -215,6 +215,32 @@ describe('dead letters', () => {
     }
   });
 
+  it('run again though another event came under the key meanwhile: the first one stands', async () => {
+    const { id, caller } = core.anOrganization();
+    const first = aTrack({ event: 'poison', external_id: 'ana', idempotency_key: 'INV-1' });
+    await accepted(caller, first);
+    const kept = await letter(caller);
+    await accepted(caller, { ...first, event: 'another' });
+    const conflict = await letter(caller, '?code=idempotency_key_conflict');
+    expect(conflict).toMatchObject({ state: 'closed', event_id: kept.event_id });
+    await poison.mend();
+    try {
+      expect((await caller.post(`/v1/core/dead-letters/${kept.id}/replay`)).status).toBe(202);
+      await eventually(async () =>
+        expect(await letters(caller, '?code=internal_error')).toMatchObject([{ state: 'replayed' }]),
+      );
+      // Whoever repeats either is told what became of it.
+      await accepted(caller, first);
+      await accepted(caller, { ...first, event: 'another' });
+      await settled(caller, { accepted: 4, stored: 1, dead_lettered: 1, duplicates: 2 });
+    } finally {
+      poison = await DatabaseFault.in(core.database, POISON);
+    }
+    expect(await core.database.query('SELECT event FROM events WHERE organization_id = $1', [id])).toEqual([
+      { event: 'poison' },
+    ]);
+  });
+
   it('answer 404 to another organization, and 403 without the permission', async () => {
     const { id, caller } = await poisonedBatch();
     const kept = await letter(caller);
@@ -291,6 +317,30 @@ describe('dead letters', () => {
       expect(await letters(caller)).toMatchObject([{ state: 'pending', attempts: 6 }]),
     );
     await settled(caller, { accepted: 1, stored: 1, dead_lettered: 0 });
+  });
+
+  it('are closed where loyalty fails at an event that has been removed since', async () => {
+    const { id, caller } = core.anOrganization();
+    const { event_id: eventId } = await accepted(caller, aTrack({ external_id: 'ana' }));
+    const [recorded] = await probe.expectEvents('core.event.recorded.v1', id, 1);
+    const data = {
+      event_id: eventId,
+      contact_id: recorded?.data.contact_id ?? '',
+      code: 'rule_failed',
+      attempts: 3,
+    };
+    const fail = () => probe.publish({ type: 'loyalty.evaluation.failed.v1', organizationId: id, data });
+    await fail();
+    const kept = await letter(caller, '?stage=loyalty');
+    await caller.post(`/v1/core/dead-letters/${kept.id}/replay`);
+    await eventually(async () => expect(await letters(caller)).toMatchObject([{ state: 'replayed' }]));
+    await core.database.query('DELETE FROM events WHERE organization_id = $1', [id]);
+    await fail();
+    await eventually(async () =>
+      expect(await letters(caller)).toMatchObject([
+        { state: 'closed', closed_reason: 'event_removed', code: 'rule_failed', attempts: 6 },
+      ]),
+    );
   });
 
   it('take what a revoked key sent during an outage of the registry, while the rest is stored', async () => {

@@ -1,4 +1,5 @@
 import { newId, type Transaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
 import type { EventRow } from '../events/event.dto.js';
 
 const STORED = `
@@ -16,6 +17,14 @@ const KEEP = `
         payload = coalesce(letter.payload, excluded.payload), closed_reason = NULL,
         last_failed_at = now(), updated_at = now()`;
 
+/** No replay can help where the event is gone: its letter is not to say that one has. */
+const CLOSE = `
+  UPDATE dead_letters
+     SET state = 'closed', closed_reason = 'event_removed', code = $4, attempts = attempts + $5, last_failed_at = now(),
+         updated_at = now()
+   WHERE organization_id = $1 AND event_id = $2 AND (stage = 'loyalty') = ($3 = 'loyalty') AND state = 'replayed'
+  RETURNING id`;
+
 /** What failed of an event after it had been stored. */
 interface LateFailure {
   readonly eventId: string;
@@ -26,11 +35,21 @@ interface LateFailure {
   readonly attempts: number;
 }
 
-/** Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. */
+/**
+ * Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. Of one
+ * that retention has removed the letter is closed.
+ */
 export async function keepLateFailure(tx: Transaction, failure: LateFailure): Promise<void> {
   const { eventId, stage, code, detail, attempts } = failure;
   const [event] = await tx.query<StoredRow>(STORED, [tx.organizationId, eventId]);
-  if (!event) return;
+  if (!event) {
+    const closed = await tx.query(CLOSE, [tx.organizationId, eventId, stage, code, attempts]);
+    log.warn(
+      { event_id: eventId, stage, code, letters: closed.length },
+      'What failed of an event that is gone',
+    );
+    return;
+  }
   await tx.query(KEEP, [
     tx.organizationId,
     newId(),

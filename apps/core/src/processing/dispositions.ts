@@ -1,6 +1,13 @@
 import { type Transaction, uuids } from '@customer-platform/database';
 import { within } from './chunk-contact.js';
-import { CLAIMS_NO_KEY, failed, type Arrival, type FailedItem, type WorkItem } from './work-item.js';
+import {
+  CLAIMS_NO_KEY,
+  failed,
+  KEY_CONFLICT,
+  type Arrival,
+  type FailedItem,
+  type WorkItem,
+} from './work-item.js';
 
 const KNOWN = `
   WITH given AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS arrival (organization_id, event_id))
@@ -42,7 +49,7 @@ interface Dispositions {
  * same body is a duplicate; with another body the event becomes a dead letter that is born closed, and a repeat of that
  * second body is a duplicate again.
  * What a revoked credential sent claims no key, nor does what not even a letter could hold: whoever may send sends the
- * same event under the same key after it.
+ * same event under the same key after it. Nor does what came second: the first, which failed, is run again under its key.
  * @param letterId the letter that is being run again, which does not stand in its own way
  */
 export async function sortArrivals(
@@ -89,7 +96,7 @@ function remember(known: Map<string, KnownKey>, name: string, fingerprint: strin
 }
 
 function conflict(arrival: Arrival): FailedItem {
-  const code = 'idempotency_key_conflict';
+  const code = KEY_CONFLICT;
   const detail = 'Another event was accepted under this idempotency key; the first one stands.';
   return failed(arrival, { stage: 'store', code, detail, attempts: 1, closed: code });
 }

@@ -14,8 +14,11 @@ const CREDENTIAL_REVOKED = 'credential_revoked';
 /** Code of what not even a letter could hold: the letter is without it. */
 const NOT_KEEPABLE = 'not_keepable';
 
+/** Code of what came under the key of another event: that one has the key. */
+export const KEY_CONFLICT = 'idempotency_key_conflict';
+
 /** Codes of letters that claim no key: whoever may send sends the same event under the same key after them. */
-export const CLAIMS_NO_KEY: readonly string[] = [CREDENTIAL_REVOKED, NOT_KEEPABLE];
+export const CLAIMS_NO_KEY: readonly string[] = [CREDENTIAL_REVOKED, NOT_KEEPABLE, KEY_CONFLICT];
 
 /** Why an event goes to the dead letters. */
 export interface Failure {
