@@ -1,6 +1,6 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { kubernetesSecrets, makeSecrets } from '../docker/secrets.mjs';
 import type { ManifestTools } from './tools.ts';
@@ -17,12 +17,12 @@ export interface Resource {
   data?: Record<string, string>;
 }
 
-/** A copy of `k8s`, with what k8s/README.md has made before the first `kubectl apply`. */
+/** A copy of `k8s` without its secrets, with what k8s/README.md has made before the first `kubectl apply`. */
 export function copyOfManifests(): string {
   const folder = join(mkdtempSync(join(tmpdir(), 'customer-platform-k8s-')), 'k8s');
   cpSync(join(root, 'k8s'), folder, {
     recursive: true,
-    filter: (path) => !path.startsWith(join(root, 'k8s/overlays/local/data/secrets')),
+    filter: (path) => basename(path) !== 'secrets',
   });
   const data = join(folder, 'overlays/local/data');
   cpSync(join(root, 'infra/docker/provision-postgres.sh'), join(data, 'provision-postgres.sh'));

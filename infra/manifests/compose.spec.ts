@@ -22,11 +22,12 @@ const OF_THE_CONTAINER = ['NODE_ENV', 'HEALTH_PORT'];
 const REPLACED = 'TRUST_FORWARDED';
 
 const tools = await manifestTools();
-const model = await tools.compose(
-  join(root, 'docker-compose.yml'),
-  readEnvironment(composeEnvironment(makeSecrets())),
-);
-const { services } = JSON.parse(model) as { services: Record<string, ComposeService> };
+const made = readEnvironment(composeEnvironment(makeSecrets()));
+async function servicesWith(more: Environment): Promise<Record<string, ComposeService>> {
+  const model = await tools.compose(join(root, 'docker-compose.yml'), { ...made, ...more });
+  return (JSON.parse(model) as { services: Record<string, ComposeService> }).services;
+}
+const services = await servicesWith({});
 const entries = Object.entries(services);
 const serving = entries.filter(([name]) => /-(api|worker)$|^(bootstrap|gateway|console)$/.test(name));
 
@@ -88,6 +89,18 @@ describe('docker-compose.yml', () => {
     expect(services['mail']?.ports).toEqual([
       expect.objectContaining({ target: 8025, host_ip: '127.0.0.1' }),
     ]);
+  });
+
+  it.each([
+    [{}, '8080', 'http://localhost:8080'],
+    [{ GATEWAY_PORT: '9090' }, '9090', 'http://localhost:9090'],
+    [{ GATEWAY_PORT: '9090', PUBLIC_URL: 'https://api.example.com' }, '9090', 'https://api.example.com'],
+  ])('with %j links and sign-in lead to where the gateway is published', async (given, port, url) => {
+    const all = await servicesWith(given);
+    expect(all['gateway']?.ports).toMatchObject([{ published: port }]);
+    const named = Object.values(all).flatMap(({ environment }) => environment?.['PUBLIC_URL'] ?? []);
+    expect(named.length).toBeGreaterThan(2 * MODULES.length);
+    expect([...new Set(named)]).toEqual([url]);
   });
 
   it('the Console has what it reads, and is where the gateway asks for it', () => {
