@@ -23,6 +23,8 @@ export {
   type Tenant,
 } from './platform-under-test.js';
 export { runtimes, wordsFor, type Runtime } from './programs.js';
+export { describeWith, MissingProgram } from './missing-program.js';
+export { postgresClient } from './postgres-client/postgres-client.js';
 export { explained, rowsRead, type PlanNode } from './plan-node.js';
 export { peerModule, serviceTokens } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
