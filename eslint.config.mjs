@@ -166,6 +166,7 @@ export default defineConfig(
       'house/explained-disable': 'error',
       'house/file-name': 'error',
       'house/function-size': ['error', { max: 80 }],
+      'house/heard-stream': 'error',
       'house/no-barrel': 'error',
       'house/no-computed-permission': 'error',
       'house/no-rescanned-lock': 'error',

@@ -275,6 +275,22 @@ const endCases: LintCase[] = [
   ),
 ];
 
+const LISTENING = "{ constructor() { super(); this.on('error', () => this.destroy()); } }";
+const streamCases: LintCase[] = [
+  inService(
+    'house/heard-stream',
+    'a class of streams that does not hear itself fail',
+    "import { Readable } from 'node:stream';\n\nexport class Body extends Readable {}\n",
+    `import { Readable } from 'node:stream';\n\nexport class Body extends Readable ${LISTENING}\n`,
+  ),
+  inService(
+    'house/heard-stream',
+    'a stream in a variable that nobody hears fail',
+    "import { createGunzip } from 'node:zlib';\n\nexport function open(): void {\n  const gunzip = createGunzip();\n  gunzip.end();\n}\n",
+    "import { createGunzip } from 'node:zlib';\n\nexport function open(): void {\n  const gunzip = createGunzip();\n  gunzip.once('error', () => gunzip.destroy()).end();\n}\n",
+  ),
+];
+
 const shapeCases: LintCase[] = [
   inService('house/function-size', 'a function of 81 lines', functionOf(81), functionOf(80)),
   inService('max-lines', 'a file of 401 lines', lines(401), lines(400)),
@@ -351,6 +367,7 @@ export const lintCases: LintCase[] = [
   ...permissionCases,
   ...lockCases,
   ...endCases,
+  ...streamCases,
   ...shapeCases,
   ...describedCases,
 ];

@@ -4,6 +4,7 @@ import { documentedExport } from './documented-export.rule.ts';
 import { explainedDisable } from './explained-disable.rule.ts';
 import { fileName } from './file-name.rule.ts';
 import { functionSize } from './function-size.rule.ts';
+import { heardStream } from './heard-stream.rule.ts';
 import { noBarrel } from './no-barrel.rule.ts';
 import { noComputedPermission } from './no-computed-permission.rule.ts';
 import { noEndlessTurns } from './no-endless-turns.rule.ts';
@@ -19,6 +20,7 @@ export const house = {
     'explained-disable': explainedDisable,
     'file-name': fileName,
     'function-size': functionSize,
+    'heard-stream': heardStream,
     'no-barrel': noBarrel,
     'no-computed-permission': noComputedPermission,
     'no-endless-turns': noEndlessTurns,

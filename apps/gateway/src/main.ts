@@ -29,6 +29,14 @@ log.info({ url: gateway.url, operations: operations.port }, 'listening');
 
 process.once('SIGTERM', () => void stop('SIGTERM'));
 process.once('SIGINT', () => void stop('SIGINT'));
+// A state nobody foresaw: better started anew than gone on with, but not before what runs has been answered.
+for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
+  process.on(event, (error: unknown) => {
+    log.fatal({ err: error, event }, 'an error was caught by nobody');
+    process.exitCode = 1;
+    void stop(event);
+  });
+}
 process.on('SIGHUP', () => {
   if (config.tlsFiles) (gateway.server as SecureServer).setSecureContext(readTls(config.tlsFiles));
 });

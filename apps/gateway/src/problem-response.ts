@@ -33,6 +33,8 @@ export function answerProblem(
 
 /** The same on a bare socket, where Node's parser refused the request before there was one. */
 export function answerProblemOnSocket(socket: Socket, code: ProblemCode, correlationId: string): void {
+  // Node listens no more to a socket that it has handed over; an error that nobody hears ends the process.
+  socket.on('error', () => socket.destroy());
   if (!socket.writable) return void socket.destroy();
   const allow = { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' };
   const problem = new Problem(code, code === 'method_not_allowed' ? { headers: allow } : {});

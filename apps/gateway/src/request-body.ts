@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 /** Bodies up to this size are read whole before they are passed on: one write instead of a stream's machinery. */
 const SMALL_BODY = 64 * 1024;
 
-/** How a request's body goes on: whole, as the stream it is, or not at all. */
-export type Body = Buffer | Readable | null;
+/** How a request's body goes on: whole, as the stream it is (made when it can go), or not at all. */
+export type Body = Buffer | 'streamed' | null;
 
 /** A small body did not arrive in time. */
 export class BodyTooSlow extends Error {
@@ -24,11 +24,10 @@ export class CallerGone extends Error {
  */
 export function readBody(request: IncomingMessage, patienceMs: number): Promise<Body> | Body {
   const declared = request.headers['content-length'];
-  if (declared === undefined)
-    return request.headers['transfer-encoding'] === undefined ? null : new DetachedBody(request);
+  if (declared === undefined) return request.headers['transfer-encoding'] === undefined ? null : 'streamed';
   const length = Number(declared);
   if (length === 0) return null;
-  return length > SMALL_BODY ? new DetachedBody(request) : collect(request, patienceMs);
+  return length > SMALL_BODY ? 'streamed' : collect(request, patienceMs);
 }
 
 function collect(request: IncomingMessage, patienceMs: number): Promise<Buffer> {
@@ -52,9 +51,10 @@ const LINGER_MS = 10_000;
 
 /**
  * A request's body as a stream of its own. undici destroys the body of a request that failed; that of an incoming
- * request would take the caller's connection with it, and the answer that says what happened.
+ * request would take the caller's connection with it, and the answer that says what happened. Whoever makes one hears
+ * it fail from the first moment: undici listens only once it has a connection, and what nobody hears ends the process.
  */
-class DetachedBody extends Readable {
+export class DetachedBody extends Readable {
   private readonly pass = (chunk: Buffer) => {
     if (!this.push(chunk)) this.source.pause();
   };
@@ -63,10 +63,16 @@ class DetachedBody extends Readable {
     if (!this.source.complete) this.destroy(new CallerGone());
   };
 
-  constructor(private readonly source: IncomingMessage) {
+  constructor(
+    private readonly source: IncomingMessage,
+    failed: (error: Error) => void,
+  ) {
     super();
+    this.on('error', failed);
     source.pause();
     source.on('data', this.pass).once('end', this.finish).once('close', this.abandon);
+    // Nobody tells again that a caller has gone already.
+    if (source.destroyed) this.abandon();
   }
 
   override _read(): void {

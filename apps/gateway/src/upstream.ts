@@ -4,7 +4,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { BODY_PACE, type BodyPace, watchBody } from './body-watch.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { answerProblem } from './problem-response.js';
-import { type Body, BodyTooSlow, CallerGone, linger, readBody } from './request-body.js';
+import { type Body, BodyTooSlow, CallerGone, DetachedBody, linger, readBody } from './request-body.js';
 
 /** How long a module may take to begin its answer and to go on with it, and a caller to send, in milliseconds. */
 interface Patience {
@@ -171,7 +171,6 @@ export class Upstream {
 
   private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
     const { request, response, edge } = exchange;
-    const streamed = body !== null && !Buffer.isBuffer(body);
     const last = (): void => {
       if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
       else response.destroy();
@@ -179,17 +178,24 @@ export class Upstream {
     this.running += 1;
     return new Promise<Outcome>((settle) => {
       let status = 0;
+      let settled = false;
       let end: (() => void)[] = [];
       const done = (outcome: Outcome): void => {
+        if (settled) return;
+        settled = true;
         if (!this.lasting.delete(last)) this.running -= 1;
         for (const undo of end) undo();
         end = [];
         settle(outcome);
       };
+      const fail = (failure: Error): void => done({ status: 0, failure });
+      const passed = body === 'streamed' ? new DetachedBody(request, fail) : body;
       (exchange.lasts ? this.lastingPool : this.pool).dispatch(
-        { path: request.url ?? '/', method: request.method ?? 'GET', headers, body },
+        { path: request.url ?? '/', method: request.method ?? 'GET', headers, body: passed },
         {
           onRequestStart: (controller) => {
+            // It waited for a connection, and its caller has gone.
+            if (settled) return controller.abort(new CallerGone());
             const onClose = () => {
               // One that lasts goes on at the module until it is told.
               if (!response.writableFinished || exchange.lasts) controller.abort(new CallerGone());
@@ -198,7 +204,8 @@ export class Upstream {
             response.on('close', onClose).on('drain', onDrain);
             end.push(() => response.off('close', onClose).off('drain', onDrain));
             const { pace } = this.patience;
-            if (streamed) end.push(watchBody(request, () => controller.abort(new BodyTooSlow()), pace));
+            if (body === 'streamed')
+              end.push(watchBody(request, () => controller.abort(new BodyTooSlow()), pace));
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
@@ -214,7 +221,7 @@ export class Upstream {
             response.end();
             done({ status });
           },
-          onResponseError: (_controller, failure) => done({ status: 0, failure }),
+          onResponseError: (_controller, failure) => fail(failure),
         },
       );
     });
@@ -253,8 +260,7 @@ const NEVER_SENT = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUN
 const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 function mayRepeat(error: Error, { request, response }: Exchange, body: Body): boolean {
-  const streamed = body !== null && !Buffer.isBuffer(body);
-  if (streamed || response.headersSent) return false;
+  if (body === 'streamed' || response.headersSent) return false;
   const code = (error as { code?: string }).code ?? '';
   if (NEVER_SENT.has(code)) return true;
   return (request.method === 'GET' || request.method === 'HEAD') && CONNECTION_CLOSED.has(code);
