@@ -54,13 +54,31 @@ describe('a flood of unknown keys', () => {
     const { registry, ask, key, feed } = await anInstance();
     expect(await ask('192.0.2.1', key)).toBe('permitted');
     const before = registry.resolves;
-    for (const n of times(2_000)) await ask(`10.${n >> 8}.${n & 255}.1`);
+    await answersOf(times(2_000).map((n) => ask(`10.${n >> 8}.${n & 255}.1`)));
     expect(registry.resolves - before).toBe(ofAll.burst);
     expect(await ask('198.51.100.1')).toBe('authorization_unavailable');
     // The known one must be asked for again: its organization's epoch has risen.
     registry.put(hashApiKey(key), aCredential());
     await feed.read();
     expect(await ask('192.0.2.1', key)).toBe('permitted');
+  });
+
+  it('from ten addresses without pause keeps no other one out', async () => {
+    const { registry, ask, clock } = await anInstance();
+    const attackers = times(10).map((n) => `203.0.113.${n}`);
+    for (let n = 0; n < ofAll.burst / attackers.length; n += 1)
+      for (const address of attackers) await ask(address);
+    expect(registry.resolves).toBe(ofAll.burst);
+    const good = times(20).map(() => newApiKey());
+    for (const key of good) registry.put(hashApiKey(key), aCredential());
+    const flood = times(2_000).map((n) => ask(attackers[n % attackers.length] as string));
+    const others = good.map((key, n) => ask(`198.51.100.${n}`, key));
+    const wrong = ask('192.0.2.77');
+    clock.pass(20); // two look-ups of the total have come back
+    expect(await answersOf(others)).toEqual({ permitted: good.length });
+    expect(await wrong).toBe('invalid_token');
+    await Promise.all(flood);
+    expect(registry.resolves).toBe(ofAll.burst + good.length + 2);
   });
 
   it('that hangs at the registry does not make a known key wait that must be refreshed', async () => {

@@ -36,103 +36,158 @@ const ADDRESSES = 10_000;
 
 /** What is left of an allowance. */
 class Bucket {
-  private left: number;
+  /** When it was last charged; what never was comes before all that were. */
+  chargedAt = -Infinity;
+  private held: number;
   private at: number;
 
   constructor(
     private readonly allowance: Allowance,
     private readonly clock: Monotonic,
   ) {
-    this.left = allowance.burst;
+    this.held = allowance.burst;
     this.at = clock.now();
   }
 
-  get isEmpty(): boolean {
+  get left(): number {
     const now = this.clock.now();
     const { burst, perSecond } = this.allowance;
-    this.left = Math.min(burst, this.left + ((now - this.at) * perSecond) / 1_000);
+    this.held = Math.min(burst, this.held + ((now - this.at) * perSecond) / 1_000);
     this.at = now;
-    return this.left < 1;
+    return this.held;
   }
 
   take(): void {
-    this.left = Math.max(0, this.left - 1);
+    this.held = Math.max(0, this.left - 1);
+    this.chargedAt = this.at;
   }
+}
+
+/** How often it is looked whether the allowance of all has something again, in milliseconds. */
+const LOOK_EVERY_MS = 10;
+
+/** A look-up that waits for its turn. */
+interface Waiter {
+  readonly begin: () => void;
+  readonly refuse: (error: Error) => void;
 }
 
 /**
  * The look-ups of credentials never seen good here: random keys cost whoever sends them a refusal, and the registry a
  * bounded number of questions, while known credentials are refreshed on a lane of their own. What counts against an
  * address and against all are look-ups that found nothing: a process that starts asks for as many good ones as come.
+ *
+ * What all have is shared in turns: the network that was charged longest ago comes first, so that those who use it up
+ * wait for whoever has sent no bad one.
  */
 export class StrangerLane {
   private readonly all: Bucket;
   private readonly buckets = new Map<string, Bucket>();
-  private readonly waiting = new Set<() => void>();
+  /** Those that wait, of each network the eldest first. */
+  private readonly queues = new Map<Bucket, Set<Waiter>>();
+  private readonly unnamed: Bucket;
+  private waiting = 0;
   private running = 0;
+  private look: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly clock: Monotonic,
     private readonly limits: StrangerLimits = STRANGER_LIMITS,
   ) {
     this.all = new Bucket(limits.ofAll, clock);
+    this.unnamed = new Bucket(limits.ofAll, clock);
   }
 
   /**
    * Asks when it is the caller's turn.
-   * @throws Problem `rate_limited` when the address has asked for too many that are none, RegistryUnavailable when all
-   *   together have or too many wait, and what `ask` throws
+   * @throws Problem `rate_limited` when the address has asked for too many that are none, RegistryUnavailable when its
+   *   turn did not come in time or too many wait, and what `ask` throws
    */
   async run<T>(address: string | undefined, ask: () => Promise<T>): Promise<T> {
     const bucket = this.bucketOf(address);
-    this.demandLeft(bucket);
-    if (this.running < this.limits.running) this.running += 1;
-    else await this.turn();
+    demandLeft(bucket);
+    if (this.waiting === 0 && this.hasPlace) this.running += 1;
+    else await this.turn(bucket);
     try {
-      this.demandLeft(bucket); // those before may have used up what there was
+      demandLeft(bucket); // those before may have used up what there was
       return await ask();
     } catch (error) {
-      if (error instanceof UnknownCredential) for (const charged of [bucket, this.all]) charged?.take();
+      if (error instanceof UnknownCredential) for (const charged of [bucket, this.all]) charged.take();
       throw error;
     } finally {
+      this.running -= 1;
       this.passOn();
     }
   }
 
-  private demandLeft(bucket: Bucket | undefined): void {
-    if (bucket?.isEmpty) {
-      const detail = 'Too many unknown credentials came from this address.';
-      throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
-    }
-    if (this.all.isEmpty) throw new RegistryUnavailable('Too many unknown credentials were asked for');
+  /** Each of those that run may find nothing: they never cost more than there is. */
+  private get hasPlace(): boolean {
+    return this.running < this.limits.running && this.all.left - this.running >= 1;
   }
 
   /** Resolves when one of the places is the caller's. */
-  private async turn(): Promise<void> {
-    const { waiting, patience } = this.limits;
-    if (this.waiting.size >= waiting) throw new RegistryUnavailable('Too many look-ups wait');
+  private async turn(bucket: Bucket): Promise<void> {
+    if (this.waiting >= this.limits.waiting) this.makeRoomFor(bucket);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const waiter: Waiter = { begin: resolve, refuse: reject };
     const timer = setTimeout(() => {
-      this.waiting.delete(resolve);
+      this.leave(bucket, waiter);
       reject(new RegistryUnavailable('The look-up waited too long for its turn'));
-    }, patience);
-    this.waiting.add(resolve);
+    }, this.limits.patience);
+    const queue = this.queues.get(bucket);
+    if (queue) queue.add(waiter);
+    else this.queues.set(bucket, new Set([waiter]));
+    this.waiting += 1;
+    this.passOn();
     await promise.finally(() => clearTimeout(timer));
   }
 
-  /** A place goes to whoever waits longest: it is never free in between. */
-  private passOn(): void {
-    const [next] = this.waiting;
-    if (next === undefined) {
-      this.running -= 1;
-      return;
-    }
-    this.waiting.delete(next);
-    next();
+  /** Who fills the queue alone gives up its youngest. @throws RegistryUnavailable where nobody has more there */
+  private makeRoomFor(bucket: Bucket): void {
+    const refusal = new RegistryUnavailable('Too many look-ups wait');
+    let longest: readonly [Bucket, Set<Waiter>] | undefined;
+    for (const entry of this.queues) if (entry[1].size > (longest?.[1].size ?? 0)) longest = entry;
+    if (!longest || longest[1].size <= (this.queues.get(bucket)?.size ?? 0) + 1) throw refusal;
+    const youngest = [...longest[1]].at(-1);
+    if (!youngest) throw refusal;
+    this.leave(longest[0], youngest);
+    youngest.refuse(refusal);
   }
 
-  private bucketOf(address: string | undefined): Bucket | undefined {
-    if (address === undefined) return undefined;
+  private leave(bucket: Bucket, waiter: Waiter): void {
+    const queue = this.queues.get(bucket);
+    if (!queue?.delete(waiter)) return;
+    this.waiting -= 1;
+    if (queue.size === 0) this.queues.delete(bucket);
+  }
+
+  /** Begins what there are places for. */
+  private passOn(): void {
+    while (this.waiting > 0 && this.hasPlace) {
+      const [bucket, waiter] = this.next();
+      this.leave(bucket, waiter);
+      this.running += 1;
+      waiter.begin();
+    }
+    if (this.waiting === 0 || this.running > 0 || this.look) return;
+    // Nothing runs whose end would be heard: what is waited for is the allowance.
+    this.look = setTimeout(() => {
+      this.look = undefined;
+      this.passOn();
+    }, LOOK_EVERY_MS).unref();
+  }
+
+  private next(): readonly [Bucket, Waiter] {
+    let first: Bucket | undefined;
+    for (const bucket of this.queues.keys())
+      if (first === undefined || bucket.chargedAt < first.chargedAt) first = bucket;
+    const [waiter] = (first && this.queues.get(first)) ?? [];
+    if (first === undefined || waiter === undefined) throw new Error('Nobody waits for a turn');
+    return [first, waiter];
+  }
+
+  private bucketOf(address: string | undefined): Bucket {
+    if (address === undefined) return this.unnamed;
     const network = networkOf(address);
     const known = this.buckets.get(network);
     const bucket = known ?? new Bucket(this.limits.ofOne, this.clock);
@@ -142,6 +197,12 @@ export class StrangerLane {
     if (this.buckets.size > ADDRESSES && eldest !== undefined) this.buckets.delete(eldest);
     return bucket;
   }
+}
+
+function demandLeft(bucket: Bucket): void {
+  if (bucket.left >= 1) return;
+  const detail = 'Too many unknown credentials came from this address.';
+  throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
 }
 
 /** An IPv4 address, or the /64 of an IPv6 address, which is what one subscriber is given at least. */
