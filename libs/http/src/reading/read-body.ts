@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { GrowingBuffer } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
 import { inspectJson } from '../json/inspect-json.js';
 import { countJsonValues } from '../json/count-values.js';
@@ -153,35 +154,46 @@ export function bodyKind(request: IncomingMessage, body: 'json' | 'form' | 'json
 
 function collect(source: Readable, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    source.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else reject(tooLarge(limit)); // what still arrives is dropped by the server after the answer
-    });
-    source.once('end', () =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
-    );
-    source.once('error', reject);
+    const body = new GrowingBuffer();
+    const give = (chunk: Buffer): void => {
+      if (body.length + chunk.length <= limit) return body.add(chunk);
+      source.off('data', give);
+      reject(tooLarge(limit)); // what still arrives is dropped by the server after the answer
+    };
+    source.on('data', give);
+    source.once('end', () => resolve(body.bytes()));
+    source.once('error', (error) => reject(isAborted(source, error) ? gone() : error));
     source.once('close', () => {
       // Every request closes; an error takes a stack, which only a body without an end is worth.
-      if (!source.readableEnded) reject(new RequestAborted('The caller closed the connection'));
+      if (!source.readableEnded) reject(gone());
     });
+    // Nobody tells again that a caller has gone already.
+    if (source.destroyed && !source.readableEnded) reject(gone());
   });
+}
+
+/** Node tells of a caller that broke off as an error of the request. */
+function isAborted(source: Readable, error: Error): boolean {
+  return source instanceof IncomingMessage && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+}
+
+function gone(): RequestAborted {
+  return new RequestAborted('The caller closed the connection');
 }
 
 async function inflate(request: IncomingMessage, limit: number): Promise<Buffer> {
   const gunzip = createGunzip();
-  const failed = new Promise<never>((_, reject) => {
-    request.once('error', reject);
-    request.once('close', () => {
-      if (!request.complete) reject(new RequestAborted('The caller closed the connection'));
-    });
+  const left = new Promise<never>((_, reject) => {
+    const abandon = (): void => {
+      if (!request.complete) reject(gone());
+    };
+    request.once('error', (error) => reject(isAborted(request, error) ? gone() : error));
+    request.once('close', abandon);
+    if (request.destroyed) abandon();
   });
   request.pipe(gunzip);
   try {
-    return await Promise.race([collect(gunzip, limit), failed]);
+    return await Promise.race([collect(gunzip, limit), left]);
   } catch (error) {
     if (error instanceof Problem || error instanceof RequestAborted) throw error;
     throw new Problem('malformed_request', { detail: 'The body is not gzip.', cause: error });
