@@ -130,7 +130,8 @@ function installInto(root: string, say: (line: string) => void): void {
 
 /** By its own means, which remember it: its tests must not build again over what is replaced. */
 async function build(root: string): Promise<void> {
-  const script = `await (await import('${join(root, 'infra/local/platform/build.ts')}')).build()`;
+  const builder = pathToFileURL(join(root, 'infra/local/platform/build.ts')).href;
+  const script = `await (await import(${JSON.stringify(builder)})).build()`;
   await run(nodeOf(root), ['--input-type=module', '--eval', script], {
     cwd: root,
     env: { ...process.env, NODE_OPTIONS: '' },

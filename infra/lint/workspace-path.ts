@@ -1,7 +1,8 @@
 import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Rule } from 'eslint';
 
-const root = new URL('../../', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The linted file's path from the workspace root, with forward slashes. */
 export function workspacePath(context: Rule.RuleContext): string {

@@ -1,10 +1,11 @@
 /** `npm run client:size`: what the client costs a page that bundles it. With `--json` the bundle itself. */
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 
 // All that the package exports with its dependency, needed by the page or not.
 const built = await rolldown({
-  input: new URL('dist/index.js', import.meta.url).pathname,
+  input: fileURLToPath(new URL('dist/index.js', import.meta.url)),
   platform: 'browser',
   treeshake: false,
 });

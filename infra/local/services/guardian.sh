@@ -8,16 +8,22 @@
 trap '' INT TERM HUP
 guarded=''
 folder=''
-while read -r operation pid signal stage; do
-  case "$operation" in
-    d) folder="$pid${signal:+ $signal}${stage:+ $stage}" ;;
-    +) guarded="$guarded $pid:$signal:$stage" ;;
-    -)
-      kept=''
-      for entry in $guarded; do
-        case "$entry" in "$pid":*) ;; *) kept="$kept $entry" ;; esac
-      done
-      guarded=$kept
+while IFS= read -r line; do
+  case "$line" in
+    'd '*) folder=${line#d } ;; # as it is: two blanks in it are two
+    *)
+      # shellcheck disable=SC2086 -- its words are what is wanted
+      set -- $line
+      case "$1" in
+        +) guarded="$guarded $2:$3:$4" ;;
+        -)
+          kept=''
+          for entry in $guarded; do
+            case "$entry" in "$2":*) ;; *) kept="$kept $entry" ;; esac
+          done
+          guarded=$kept
+          ;;
+      esac
       ;;
   esac
 done

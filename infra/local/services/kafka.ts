@@ -42,6 +42,7 @@ export interface Kafka {
 
 const READY_SECONDS = 120;
 const PID_FILE = 'broker.pid';
+const LOGS = 'logs';
 
 /** Starts one Apache Kafka 4.1 in KRaft mode, broker and controller in one. @throws Error in a sentence. */
 export async function startKafka(options: KafkaOptions): Promise<Kafka> {
@@ -51,9 +52,8 @@ export async function startKafka(options: KafkaOptions): Promise<Kafka> {
   mkdirSync(folder, { recursive: true });
   await endLeftover(folder);
   const configuration = join(folder, 'server.properties');
-  const logs = join(folder, 'logs');
-  if (!existsSync(join(logs, 'meta.properties'))) await format(java, jars, folder, options);
-  writeFileSync(configuration, properties(options, logs));
+  if (!existsSync(join(folder, LOGS, 'meta.properties'))) await format(java, jars, folder, options);
+  writeFileSync(configuration, properties(options, LOGS));
   const child = await Child.start({
     name: 'Kafka',
     command: java,
@@ -67,7 +67,7 @@ export async function startKafka(options: KafkaOptions): Promise<Kafka> {
     ],
     cwd: folder,
     // Each arena of glibc's allocator keeps what its threads have freed: two are enough.
-    env: { ...process.env, MALLOC_ARENA_MAX: '2' },
+    env: { ...javaEnvironment(), MALLOC_ARENA_MAX: '2' },
     log: options.log,
     stopSignal: 'SIGTERM',
     stage: 'service',
@@ -111,7 +111,7 @@ function properties({ port, controllerPort, settings }: KafkaOptions, logs: stri
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    'log.dirs': logs,
+    'log.dirs': logs, // below the folder that it runs in: a list in Latin-1 takes neither an accent nor a comma
     'num.partitions': 6,
     'auto.create.topics.enable': 'false', // whoever needs a topic says so, as in production
     'default.replication.factor': 1,
@@ -143,22 +143,27 @@ function properties({ port, controllerPort, settings }: KafkaOptions, logs: stri
     .join('');
 }
 
+/** Java on Linux takes the names of files for text of the locale; in one without UTF-8 it finds no folder with an accent. */
+function javaEnvironment(): NodeJS.ProcessEnv {
+  return { ...process.env, LC_ALL: 'C.UTF-8' };
+}
+
 /** Formats the log folder beside its place and moves it there when it is whole. */
 async function format(java: string, jars: string, folder: string, options: KafkaOptions): Promise<void> {
-  const draft = join(folder, 'logs.new');
-  const logs = join(folder, 'logs');
+  const draftName = `${LOGS}.new`;
+  const [draft, logs] = [join(folder, draftName), join(folder, LOGS)];
   for (const leftover of [draft, logs]) rmSync(leftover, { recursive: true, force: true });
   const configuration = join(folder, 'format.properties');
-  writeFileSync(configuration, properties(options, draft));
+  writeFileSync(configuration, properties(options, draftName));
   // A cluster id is 16 bytes in base64url; one that begins with a dash would be taken for an option.
   const clusterId = options.clusterId ?? `A${randomBytes(16).toString('base64url').slice(1, 21)}A`;
   const jvm = ['-Xmx128m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', join(jars, '*')];
   try {
-    await promisify(execFile)(java, [
-      ...jvm,
-      'kafka.tools.StorageTool',
-      ...['format', '-t', clusterId, '-c', configuration, ...(options.format ?? [])],
-    ]);
+    const words = ['format', '-t', clusterId, '-c', configuration, ...(options.format ?? [])];
+    await promisify(execFile)(java, [...jvm, 'kafka.tools.StorageTool', ...words], {
+      cwd: folder,
+      env: javaEnvironment(),
+    });
   } catch (cause) {
     const { stderr = '', message } = cause as { stderr?: string; message: string };
     throw new Error(`Kafka's data folder could not be made: ${stderr.trim().split('\n').at(-1) ?? message}`, {

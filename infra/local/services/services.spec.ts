@@ -6,6 +6,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
@@ -139,6 +140,46 @@ describe('startKafka', () => {
     await third.child.stop(10_000);
     expect(await brokerAnswers('127.0.0.1', settings.port)).toBe(false);
   }, 120_000);
+});
+
+describe('in a folder whose name has an accent, a quote, a comma and two spaces', () => {
+  const odd = (): string => join(folder, `l'été  de "Zoë", ñ`);
+  const settingsOf = async (name: string) => ({
+    folder: join(odd(), name, 'data'),
+    port: await freePort(),
+    log: join(odd(), `${name}.log`),
+    guardian,
+  });
+
+  it('PostgreSQL starts, and starts again', async () => {
+    const settings = { ...(await settingsOf('postgres')), password: 'test-password', durable: false };
+    const first = await startPostgres(settings);
+    await query(first.url, 'create table kept (n int)');
+    const second = await startPostgres(settings);
+    expect(first.child.running).toBe(false);
+    expect(await query(second.url, 'select * from kept')).toEqual([]);
+    await second.child.stop(10_000);
+  }, 60_000);
+
+  it('Kafka starts, with its jars there', async () => {
+    const own = join(odd(), 'cache');
+    mkdirSync(odd(), { recursive: true });
+    symlinkSync(cache, own);
+    const settings = { ...(await settingsOf('kafka')), controllerPort: await freePort(), cache: own };
+    const first = await startKafka(settings);
+    expect(existsSync(join(settings.folder, 'logs', 'meta.properties'))).toBe(true);
+    expect(commandLine(first.child.pid)).toContain(settings.folder);
+    await first.child.stop(10_000);
+  }, 120_000);
+
+  it('a guardian removes that very folder', async () => {
+    const temporary = join(odd(), 'temporary');
+    mkdirSync(temporary, { recursive: true });
+    const own = new Guardian();
+    own.removeAtEnd(temporary);
+    await own.release();
+    expect(existsSync(temporary)).toBe(false);
+  });
 });
 
 describe('Guardian', () => {

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 /** The checkout that the tests run from. */
@@ -119,7 +120,8 @@ export class AppProcess {
 
 /** Brings every app's and library's built code up to its sources; costs nothing where it is. */
 export async function buildAll(): Promise<void> {
-  const script = `await (await import('${join(WORKSPACE, 'infra/local/platform/build.ts')}')).build()`;
+  const builder = pathToFileURL(join(WORKSPACE, 'infra/local/platform/build.ts')).href;
+  const script = `await (await import(${JSON.stringify(builder)})).build()`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: WORKSPACE,
     env: { ...process.env, NODE_OPTIONS: '' },
