@@ -44,7 +44,7 @@ export class Checkout implements Release {
     const checkout = new Checkout(subject.slice(0, subject.indexOf(' ')), root);
     process.once('exit', () => checkout.remove());
     try {
-      installInto(root, say);
+      await installInto(root, say);
       copyFileSync(join(import.meta.dirname, 'test-database.ts'), join(root, TEST_DATABASE));
       say('building it');
       await build(root);
@@ -113,7 +113,7 @@ function git(args: string[]): string {
 }
 
 /** The packages that are here where they are the same, as links to the same files; else those of its own lock file. */
-function installInto(root: string, say: (line: string) => void): void {
+async function installInto(root: string, say: (line: string) => void): Promise<void> {
   const lock = 'package-lock.json';
   if (readFileSync(join(root, lock), 'utf8') === readFileSync(join(ROOT, lock), 'utf8')) {
     const folders = ['node_modules', ...globSync('{apps,libs,infra}/*/node_modules', { cwd: ROOT })];
@@ -125,7 +125,7 @@ function installInto(root: string, say: (line: string) => void): void {
     if (linked) return;
     for (const folder of folders) rmSync(join(root, folder), { recursive: true, force: true });
   }
-  ensureInstalled(root, say);
+  await ensureInstalled(root, say);
 }
 
 /** By its own means, which remember it: its tests must not build again over what is replaced. */

@@ -3,9 +3,13 @@
  * packages as package-lock.json has them, and the Node 24 that comes as one of them.
  * No dependency may be imported here.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { claim, holderOf } from './presence.mjs';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The Node that everything but this first step runs on. */
 export function nodeOf(root) {
@@ -39,26 +43,105 @@ export function staleness(root) {
   return undefined;
 }
 
+/** Of those that run from the packages of a checkout, each a file; and of the one that installs them. */
+function usersFolder(root) {
+  const folder = join(root, '.data/in-use');
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  return folder;
+}
+
 /**
- * Installs with `npm ci` where that is needed. Says so on standard error, with the time it took.
- * Throws an Error of one sentence when npm fails.
+ * Installs the packages where that is needed, and keeps them from being installed anew until this process ends: `npm ci`
+ * begins by deleting them. Waits for another process that installs them. Throws an Error of one sentence while somebody
+ * runs on packages that would have to go.
  */
-export function ensureInstalled(root, say = (line) => process.stderr.write(`${line}\n`)) {
+export async function usePackages(root, name, say) {
+  const { release } = await turnToInstall(root, name, say);
+  try {
+    const reason = staleness(root);
+    if (reason !== undefined) {
+      const users = await usersOf(root);
+      if (users.length > 0)
+        throw new Error(
+          `The packages must be installed anew (${reason}), and ${users.join(' and ')} ${users.length > 1 ? 'run' : 'runs'} on those that are there: stop it first, then start again.`,
+        );
+      await ensureInstalled(root, say);
+    }
+    await markInUse(root, name);
+  } finally {
+    release();
+  }
+}
+
+/** Keeps the packages that this process runs on from being installed anew until it ends. */
+export async function markInUse(root, name) {
+  await claim(join(usersFolder(root), `${process.pid}.json`), name);
+}
+
+async function turnToInstall(root, name, say) {
+  const gate = join(usersFolder(root), 'installing');
+  for (let told = false; ; told = true) {
+    const { release, holder } = await claim(gate, name);
+    if (release) return { release };
+    if (!told) say(`Waiting for ${described(holder)}, which looks after the packages …`);
+    await pause(200);
+  }
+}
+
+/** Who runs on the packages, this process not among them; of one command's processes the first. */
+async function usersOf(root) {
+  const folder = usersFolder(root);
+  const pids = readdirSync(folder).map((file) => Number(/^(\d+)\.json$/.exec(file)?.[1] ?? process.pid));
+  const others = pids.filter((pid) => pid !== process.pid).sort((one, other) => one - other);
+  const found = await Promise.all(others.map((pid) => holderOf(join(folder, `${pid}.json`))));
+  const holders = found.filter(Boolean);
+  return holders
+    .filter(({ name }, at) => holders.findIndex((each) => each.name === name) === at)
+    .map(described);
+}
+
+const described = ({ name, pid }) => `${name} (process ${pid})`;
+
+/**
+ * Installs with `npm ci` where that is needed. Says so, with the time it took.
+ * Throws an Error of one sentence when npm fails or is ended; the next start goes on from there.
+ */
+export async function ensureInstalled(root, say) {
   const reason = staleness(root);
   if (reason === undefined) return;
   say(`Installing packages: ${reason} …`);
   const started = Date.now();
-  const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  if (error) throw new Error(`npm could not be run (${error.message}): install npm 10 or newer.`);
+  const { status, signal } = await npmCi(root);
+  if (signal)
+    throw new Error(`Stopped (${signal}) while packages were being installed: start again to go on.`);
   if (status !== 0) throw new Error(`"npm ci" failed with status ${status}: see its message above.`);
   if (!existsSync(nodeOf(root)))
     throw new Error(
       'npm installed no Node 24: its install script did not run; allow it ("allowScripts", "ignore-scripts").',
     );
   say(`Packages installed (${Math.round((Date.now() - started) / 1000)} s).`);
+}
+
+/** Ends npm with this process: it would go on deleting and writing alone. */
+function npmCi(root) {
+  const npm = spawn('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  let ended;
+  const end = (signal) => {
+    ended = signal;
+    npm.kill(signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  return new Promise((resolve, reject) => {
+    npm.once('error', ({ message }) =>
+      reject(new Error(`npm could not be run (${message}): install npm 10 or newer.`)),
+    );
+    npm.once('close', (status, signal) => resolve({ status, signal: ended ?? signal }));
+  }).finally(() => {
+    for (const signal of SIGNALS) process.off(signal, end);
+  });
 }
 
 /**
@@ -71,7 +154,7 @@ export function continueUnderNode(root, script, args) {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${join(root, 'node_modules/node/bin')}:${process.env.PATH ?? ''}` },
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`${script} could not be started: ${error.message}\n`);
     process.exitCode = 1;

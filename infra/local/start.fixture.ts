@@ -43,7 +43,7 @@ export class StartedPlatform {
 
   /** The supervisor: the process that all others descend from. */
   supervisor(): number {
-    return Number(readFileSync(join(this.data, 'supervisor.pid'), 'utf8'));
+    return (JSON.parse(readFileSync(join(this.data, 'supervisor.pid'), 'utf8')) as { pid: number }).pid;
   }
 
   /** Waits until the output shows it. @throws Error with the output when the process ends or time is up. */

@@ -10,10 +10,10 @@ const NEEDED_TO_INSTALL_MB = 2048;
 
 async function start() {
   requireNode();
-  const { continueUnderNode, ensureInstalled, nodeOf, staleness } = await import('../install/install.mjs');
+  const { continueUnderNode, nodeOf, staleness, usePackages } = await import('../install/install.mjs');
   if (!process.env.KAFKA_BROKERS) findJava();
   if (staleness(ROOT) !== undefined) requireDisk(ROOT, NEEDED_TO_INSTALL_MB);
-  ensureInstalled(ROOT, (line) => process.stdout.write(`${line}\n`));
+  await usePackages(ROOT, 'npm start', (line) => process.stdout.write(`${line}\n`));
   if (process.execPath === nodeOf(ROOT)) {
     await import('./start.ts'); // the Node of the packages already: no second process is needed
     return;

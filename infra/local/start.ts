@@ -1,11 +1,13 @@
 /** The whole platform on this machine, under Node 24; `start.mjs` comes before and makes that Node available. */
 import { existsSync } from 'node:fs';
+import { markInUse } from '../install/install.mjs';
 import { fullDiskSentence, requireDisk } from './requirements.mjs';
 import { baseUrl, consoleUrl, coreUrl, mailUrl } from './platform/app-environment.ts';
 import { build } from './platform/build.ts';
 import { DataFolder } from './platform/data-folder.ts';
 import { prepareDatabases } from './platform/databases.ts';
 import { boundLogs } from './platform/log-files.ts';
+import { ROOT } from './platform/modules.ts';
 import { HELP, type StartOptions, readOptions } from './platform/options.ts';
 import { Platform, requireBrokers } from './platform/platform.ts';
 import { type TakenPort, planPorts } from './platform/port-plan.ts';
@@ -35,7 +37,8 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
   watchParent();
   const data = new DataFolder(options.data);
-  giveBackFolder = takeFolder(data);
+  await markInUse(ROOT, 'npm start');
+  giveBackFolder = await takeFolder(data);
   try {
     await start(data, options);
   } catch (error) {

@@ -10,6 +10,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { markInUse } from '../install/install.mjs';
 import { endSurvivors, run, signalChildren } from './child.ts';
 import { isGreen, jestTotals, line, sum, type JestResult, type Totals } from './totals.ts';
 
@@ -113,6 +114,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   });
 
 process.chdir(root);
+await markInUse(root, 'npm test');
 const node = process.execPath;
 /** The project that a path is of: the package's folder, or all of infra. */
 const projectOf = (path: string): string =>

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { type JsonWebKey, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -136,23 +137,31 @@ describe('ports', () => {
 });
 
 describe('the folder belongs to one start', () => {
-  it('a second is told which process has it', async () => {
-    const holder = spawn('/bin/sh', ['-c', 'read line # infra/local/start.ts'], {
-      stdio: ['pipe', 'ignore', 'ignore'],
+  it('a second is told which process has it, however that was called, and has it when that is gone', async () => {
+    const script = `import { claim } from ${JSON.stringify(join(import.meta.dirname, '../../install/presence.mjs'))};
+      await claim(process.argv[1], 'npm start');
+      console.log('mine');
+      setInterval(() => undefined, 1_000);`;
+    const file = data.file('supervisor.pid');
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script, file], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_OPTIONS: '' },
     });
-    const gone = new Promise((done) => holder.once('exit', done));
-    writeFileSync(data.file('supervisor.pid'), String(holder.pid));
-    expect(() => takeFolder(data)).toThrow(new RegExp(`running already \\(process ${holder.pid}, .*Ctrl-C`));
-    holder.stdin.end();
-    await gone;
-    const giveBack = takeFolder(data);
+    await once(holder.stdout, 'data');
+    await expect(takeFolder(data)).rejects.toThrow(
+      new RegExp(`running already \\(process ${holder.pid}, .*Ctrl-C`),
+    );
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+    const giveBack = await takeFolder(data);
     giveBack();
-    expect(existsSync(data.file('supervisor.pid'))).toBe(false);
+    expect(existsSync(file)).toBe(false);
   });
 
-  it('a lock whose number is another program’s by now holds nobody up', () => {
-    writeFileSync(data.file('supervisor.pid'), String(process.ppid));
-    takeFolder(data)();
+  it('one of a release before is told by its number, with what to remove where that is another program', async () => {
+    const file = data.file('supervisor.pid');
+    writeFileSync(file, String(process.ppid));
+    await expect(takeFolder(data)).rejects.toThrow(`remove ${file} if it is another program.`);
   });
 });
 

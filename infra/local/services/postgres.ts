@@ -16,7 +16,7 @@ import pg from 'pg';
 import { Child, waitUntilReady } from './child.ts';
 import type { Guardian } from './guardian.ts';
 import { keepBackendsYielding } from './niceness.ts';
-import { endOrphan } from './orphans.ts';
+import { endOrphan, whoIs } from './orphans.ts';
 import { dataOwner, postgresAccount } from './postgres-account.ts';
 
 interface PostgresOptions {
@@ -163,14 +163,20 @@ async function createCluster(options: PostgresOptions, initdb: string): Promise<
 }
 
 /**
- * A cluster's lock file may name a postmaster that outlived its supervisor (it is ended) or, after a restart of the
- * machine, a number that another program has now (Postgres would refuse to start: the file is removed).
+ * A cluster's lock file may name a postmaster that outlived its supervisor (it is ended), one that was killed, or, after
+ * a restart of the machine, a number that another program has now (Postgres would refuse to start: the file is removed).
+ * @throws Error in a sentence where that cannot be told: two servers on one cluster would destroy it
  */
 async function endLeftover(folder: string): Promise<void> {
   const lock = join(folder, 'postmaster.pid');
   if (!existsSync(lock)) return;
   const pid = Number.parseInt(readFileSync(lock, 'utf8'), 10);
-  if (Number.isInteger(pid) && pid > 1) await endOrphan(pid, folder, 'SIGINT');
+  const who = pid > 1 ? whoIs(pid, 'postgres', folder) : 'gone';
+  if (who === 'unclear')
+    throw new Error(
+      `Process ${pid} may be a PostgreSQL that has ${folder}: end it, or remove ${lock} if it is another program.`,
+    );
+  if (who === 'ours') await endOrphan(pid, folder, 'SIGINT');
   rmSync(lock, { force: true });
 }
 

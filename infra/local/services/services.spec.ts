@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -81,6 +82,27 @@ describe('startPostgres', () => {
     writeFileSync(join(settings.folder, 'postmaster.pid'), `${process.pid}\n${settings.folder}\n`);
     const third = await startPostgres(settings);
     await third.child.stop(10_000);
+  }, 60_000);
+
+  it('leaves a cluster alone that a server may have which does not tell its folder', async () => {
+    const settings = await options('unclear');
+    const { child } = await startPostgres(settings);
+    await child.stop(10_000);
+    const lock = join(settings.folder, 'postmaster.pid');
+    const other = spawn('/bin/sh', ['-c', 'read line # postgres: checkpointer'], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    try {
+      writeFileSync(lock, `${other.pid}\n`);
+      await expect(startPostgres(settings)).rejects.toThrow(
+        `Process ${other.pid} may be a PostgreSQL that has ${settings.folder}: end it, or remove ${lock}`,
+      );
+      expect(existsSync(lock)).toBe(true);
+    } finally {
+      other.stdin.end();
+      await once(other, 'exit');
+    }
+    await (await startPostgres(settings)).child.stop(10_000);
   }, 60_000);
 
   it('yields to other sessions as to other processes, but for the backends of some roles', async () => {
