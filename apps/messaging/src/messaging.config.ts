@@ -3,6 +3,7 @@ import {
   ConfigError,
   encryptionConfig,
   keyringOf,
+  outboundConfig,
   readConfig,
   returnedMailConfig,
   senderDomainsConfig,
@@ -46,6 +47,8 @@ export interface MessagingConfig {
   /** By which identity's mail leaves (identity.md §3), whatever organizations configure; undefined: it is held. */
   readonly identitySmtp: PlatformSmtp | undefined;
   readonly platformProvider: PlatformProvider | undefined;
+  /** Ports that addresses of organizations may name beside 80 and 443. */
+  readonly outboundPorts: readonly number[];
   /** Whom to ask for the records of sender domains; undefined: the system's name servers. */
   readonly dnsServers: readonly string[] | undefined;
   /** Whether mail leaves from verified domains only; never in local mode. */
@@ -94,6 +97,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
     ...encryptionConfig.shape,
     ...senderDomainsConfig.shape,
     ...returnedMailConfig.shape,
+    ...outboundConfig.shape,
     ...ownConfig.shape,
   });
   const read = environment === undefined ? readConfig(shape) : readConfig(shape, environment);
@@ -110,6 +114,7 @@ export function messagingConfig(environment?: NodeJS.ProcessEnv): MessagingConfi
       read.SMTP_URL === undefined ? undefined : platformSmtp(new URL(read.SMTP_URL), read.SMTP_FROM),
     identitySmtp: identityUrl === undefined ? undefined : identitySmtp(identityUrl, read, local),
     platformProvider: platformProvider(read.PROVIDER_URL, read.PROVIDER_SECRET),
+    outboundPorts: read.OUTBOUND_PORTS ?? [],
     dnsServers: read.SENDER_DNS_SERVERS,
     senderDomainsRequired: !local && read.SENDER_DOMAINS_REQUIRED,
     spfInclude: read.SENDER_SPF_INCLUDE,

@@ -23,6 +23,7 @@ export {
   importBucketConfig,
   importFilesConfig,
   redisConfig,
+  outboundConfig,
   returnedMailConfig,
   secretsConfig,
   senderDomainsConfig,

@@ -114,6 +114,18 @@ export const redisConfig = z.object({
     .optional(),
 });
 
+/** Where customers' addresses may lead. */
+export const outboundConfig = z.object({
+  /** Ports that they may name beside 80 and 443: `8443,9443`. */
+  OUTBOUND_PORTS: commaList()
+    .refine(
+      (ports) => ports.every((port) => /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535),
+      'must be ports such as 8443,9443',
+    )
+    .transform((ports) => ports.map(Number))
+    .optional(),
+});
+
 const nameServer = /^(?:(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|[0-9a-f:]+|\[[0-9a-f:]+\](?::\d{1,5})?)$/i;
 
 function nameServers() {

@@ -22,6 +22,8 @@ export interface PinnedFetchOptions {
   readonly maxAnswerBytes: number;
   /** In local mode this very machine may be called, by http as well. */
   readonly allowLoopback: boolean;
+  /** Ports that are called beside 80 and 443. */
+  readonly ports?: readonly number[];
   readonly resolve?: ResolveHost;
 }
 
@@ -59,6 +61,7 @@ export function pinnedFetch(options: PinnedFetchOptions): PinnedFetch {
         headers: { ...Object.fromEntries(new Headers(headers)), 'accept-encoding': 'identity' },
         body: textOf(body),
         allowLoopback: options.allowLoopback,
+        ...(options.ports && { ports: options.ports }),
       },
       until,
       options.resolve ?? resolveHost,

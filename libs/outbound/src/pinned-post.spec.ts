@@ -55,9 +55,22 @@ describe('postPinned', () => {
       body: '{"a":"ñ"}',
       timeoutMs,
       allowLoopback: local,
+      ports: [port],
     };
     return postPinned(given, resolve ?? (() => Promise.reject(new Error('no name is to be asked for'))));
   }
+
+  it('asks nobody for a host whose port is not called', async () => {
+    const asked: string[] = [];
+    const resolve: ResolveHost = (host) => {
+      asked.push(host);
+      return Promise.resolve([PUBLIC]);
+    };
+    expect(await post('https://hooks.example:6379/', { resolve })).toEqual({
+      failure: 'destination_not_allowed',
+    });
+    expect(asked).toEqual([]);
+  });
 
   it('knows at least 60 hostile addresses', () => {
     expect(new Set(HOSTILE_LITERALS).size).toBeGreaterThanOrEqual(60);

@@ -11,6 +11,8 @@ interface PinnedPost {
   readonly timeoutMs: number;
   /** In local mode this very machine may be called. */
   readonly allowLoopback: boolean;
+  /** Ports that are called beside 80 and 443. */
+  readonly ports?: readonly number[];
 }
 
 /** What came back: the status of an answer, whatever it is, or why there was none. */

@@ -6,6 +6,7 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { request as requestHttps } from 'node:https';
+import { isAllowedPort } from './allowed-ports.js';
 import { DestinationNotAllowed, resolveDestination, type Destination } from './destination.js';
 import type { ResolveHost } from './host-resolver.js';
 
@@ -17,6 +18,8 @@ interface PinnedRequest {
   readonly body?: string | Uint8Array | undefined;
   /** In local mode this very machine may be called. */
   readonly allowLoopback: boolean;
+  /** Ports that are called beside 80 and 443. */
+  readonly ports?: readonly number[];
 }
 
 /** Why there is no answer; says nothing about the network it was asked from. */
@@ -35,6 +38,7 @@ export async function sendPinned(
   signal: AbortSignal,
   resolve: ResolveHost,
 ): Promise<IncomingMessage | OutboundFailure> {
+  if (!isAllowedPort(sent.url, sent)) return 'destination_not_allowed';
   let destination: Destination;
   try {
     destination = await inTime(resolveDestination(sent.url.hostname, sent.allowLoopback, resolve), signal);

@@ -77,6 +77,7 @@ export class Providers {
       timeoutMs: TIMEOUT_MS,
       maxAnswerBytes: MOST_BYTES,
       allowLoopback: config.local,
+      ports: config.outboundPorts,
     });
   }
 

@@ -2,6 +2,7 @@ import {
   domainProofConfig,
   encryptionConfig,
   keyringOf,
+  outboundConfig,
   readConfig,
   serviceConfig,
   type Keyring,
@@ -10,6 +11,8 @@ import {
 /** What single sign-on reads of the environment. */
 export interface SsoConfig {
   readonly local: boolean;
+  /** Ports that issuers may name beside 80 and 443. */
+  readonly outboundPorts: readonly number[];
   readonly keyring: Keyring;
   /** Where the provider of a connection sends people back to: each has an address of its own (RFC 9700, 4.4.2.2). */
   readonly redirectUriOf: (connectionId: string) => string;
@@ -27,6 +30,7 @@ export function ssoConfig(): SsoConfig {
   );
   return {
     local: PLATFORM_MODE === 'local',
+    outboundPorts: readConfig(outboundConfig).OUTBOUND_PORTS ?? [],
     keyring: keyringOf(readConfig(encryptionConfig)),
     redirectUriOf: (connectionId) => `${PUBLIC_URL}/oauth/sso/callback/${connectionId}`,
     dnsServers: readConfig(domainProofConfig).SSO_DNS_SERVERS,

@@ -2,7 +2,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { etagOf, requireMatch, type RequestContext } from '@customer-platform/http';
-import { DestinationNotAllowed, isLoopbackHost, resolveDestination } from '@customer-platform/outbound';
+import {
+  DestinationNotAllowed,
+  isAllowedPort,
+  isLoopbackHost,
+  resolveDestination,
+} from '@customer-platform/outbound';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
@@ -131,6 +136,10 @@ export class ChannelSettingsService {
     if (plain && !(this.config.local && isLoopbackHost(host))) {
       return { pointer, code: 'invalid_format', detail: 'Expected an https address.' };
     }
+    if (!this.isCalledAt(address)) {
+      const detail = 'The port must be 443 or 80, or one that this installation calls.';
+      return { pointer, code: 'destination_not_allowed', detail };
+    }
     try {
       await resolveDestination(host, this.config.local);
       return undefined;
@@ -140,6 +149,16 @@ export class ChannelSettingsService {
       const detail = 'The host must resolve to public addresses only.';
       return { pointer, code: 'destination_not_allowed', detail };
     }
+  }
+
+  /** Web addresses by their ports; a mail server has whichever it has. */
+  private isCalledAt(address: string): boolean {
+    const text = address.replaceAll(/\s/g, '');
+    if (!/^https?:/i.test(text) || !URL.canParse(text)) return true;
+    return isAllowedPort(new URL(text), {
+      allowLoopback: this.config.local,
+      ports: this.config.outboundPorts,
+    });
   }
 
   /** Of a setting that was read by the providers' own shapes. */

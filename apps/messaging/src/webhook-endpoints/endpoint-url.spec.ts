@@ -8,7 +8,7 @@ const PUBLIC: ResolveHost = () => Promise.resolve([{ address: '93.184.215.14', f
 
 async function codeOf(url: string, local: boolean, resolve: ResolveHost): Promise<string | undefined> {
   try {
-    await checkEndpointUrl(url, local, resolve);
+    await checkEndpointUrl(url, { local, outboundPorts: [8443] }, resolve);
     return undefined;
   } catch (error) {
     if (error instanceof Problem) return error.code;
@@ -31,6 +31,14 @@ describe('checkEndpointUrl', () => {
     expect(
       await codeOf('https://hooks.example/', false, () => Promise.reject(new Error('ENOTFOUND'))),
     ).toBeUndefined();
+  });
+
+  it('refuses ports that are not called, whoever resolves', async () => {
+    expect(await codeOf('https://hooks.example:8443/', false, PUBLIC)).toBeUndefined();
+    for (const port of [22, 25, 3_000, 6_379, 65_535])
+      expect(await codeOf(`https://hooks.example:${String(port)}/`, false, PUBLIC)).toBe(
+        'destination_not_allowed',
+      );
   });
 
   it('takes this machine in local mode, by http too, and nothing else that is private', async () => {

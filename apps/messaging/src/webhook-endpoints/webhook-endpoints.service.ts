@@ -77,7 +77,7 @@ export class WebhookEndpointsService {
   /** @throws Problem `privilege_escalation`, `validation_failed`, `destination_not_allowed`, `duplicate_value`, `limit_reached` */
   async create(context: RequestContext, dto: CreateWebhookEndpointDto): Promise<ShownEndpoint> {
     demandReadable(context, dto.events);
-    await checkEndpointUrl(dto.url, this.config.local);
+    await checkEndpointUrl(dto.url, this.config);
     const id = newId();
     const place = { organizationId: context.organizationId, id };
     const { name, url, events, enabled = true, signing = 'v1' } = dto;
@@ -105,7 +105,7 @@ export class WebhookEndpointsService {
     if (dto.url !== undefined) {
       // Whose endpoint it is comes first: nobody learns of addresses by another's id.
       await this.endpoints.get(context, id);
-      await checkEndpointUrl(dto.url, this.config.local);
+      await checkEndpointUrl(dto.url, this.config);
     }
     const since = dto.replay_since === undefined ? undefined : this.replayStart(dto.replay_since);
     let fresh: FreshSecret | undefined;

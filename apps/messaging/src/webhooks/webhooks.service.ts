@@ -55,7 +55,11 @@ export class WebhooksService {
     private readonly providers: ProviderRegistry,
     private readonly used: UsedTokens,
   ) {
-    const bounds = { timeoutMs: FETCH_MS, maxAnswerBytes: MOST_FETCHED_BYTES };
+    const bounds = {
+      timeoutMs: FETCH_MS,
+      maxAnswerBytes: MOST_FETCHED_BYTES,
+      ports: config.outboundPorts,
+    };
     this.tools = { fetch: pinnedFetch({ ...bounds, allowLoopback: config.local }) };
   }
 

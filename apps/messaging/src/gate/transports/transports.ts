@@ -1,12 +1,12 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import { resolveDestination } from '@customer-platform/outbound';
+import { isAllowedPort, resolveDestination } from '@customer-platform/outbound';
 import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import type { HttpWay, SmtpWay } from '../../providers/way-out.js';
 import { HttpExchange } from './http/http-exchange.js';
 import { Http2Exchange } from './http/http2-exchange.js';
-import { HttpTransport } from './http/http-transport.js';
+import { HttpTransport, type Exchange } from './http/http-transport.js';
 import { InboxTransport } from './inbox/inbox-transport.js';
 import { SmtpTransport } from './smtp/smtp-transport.js';
 import type { Transport } from './transport.js';
@@ -72,12 +72,25 @@ export class Transports implements OnApplicationShutdown {
   private http(way: HttpWay, provider: string): Transport {
     const maxConnections = way.trusted ? CONNECTIONS.platform : CONNECTIONS.organization;
     const resolve = (host: string) => resolveDestination(host, this.config.local);
+    const exchange = way.http2 ? new Http2Exchange(resolve) : new HttpExchange(resolve, maxConnections);
     return new HttpTransport({
       provider,
       way,
       maxConnections,
-      exchange: way.http2 ? new Http2Exchange(resolve) : new HttpExchange(resolve, maxConnections),
+      exchange: way.trusted ? exchange : this.atCalledPorts(exchange),
     });
+  }
+
+  /** What was saved, or came with a device, before the installation said which ports it calls. */
+  private atCalledPorts(exchange: Exchange): Exchange {
+    const { local: allowLoopback, outboundPorts: ports } = this.config;
+    return {
+      post: (request, lease) =>
+        isAllowedPort(request.url, { allowLoopback, ports })
+          ? exchange.post(request, lease)
+          : Promise.resolve({ kind: 'unsent', late: false, refused: true }),
+      close: () => exchange.close(),
+    };
   }
 
   private async closeUnused(before: number): Promise<void> {

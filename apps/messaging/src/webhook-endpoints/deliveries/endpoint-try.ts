@@ -75,6 +75,7 @@ export class EndpointTry {
       body,
       timeoutMs: TRY_MS,
       allowLoopback: this.config.local,
+      ports: this.config.outboundPorts,
     });
     return { at, answer, ms: Math.round(performance.now() - begun) };
   }
