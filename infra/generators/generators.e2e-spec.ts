@@ -5,7 +5,7 @@ import { PERMISSIONS } from '@customer-platform/permissions';
 import { parseField } from './field.ts';
 import { GeneratedWorkspace } from './generated-workspace.fixture.ts';
 import { describeResource, type Contract, type Resource } from './resource.ts';
-import { migrationsWith, moduleWith, wiringOf } from './wiring.ts';
+import { countedFile, countedWith, migrationsWith, moduleWith, tablesWith, wiringOf } from './wiring.ts';
 import { writeResource } from './write-resource.ts';
 
 const AT = Date.UTC(2027, 0, 1);
@@ -91,6 +91,10 @@ describe('the apps', () => {
       file: '1-create-widgets',
     });
     expect(list).toMatch(new RegExp(`${migrationsName}\\b[^;]*CreateWidgets1,?\\s*\\]`));
+    const tables = tablesWith(join(app, 'src/tenant-tables.fixture.ts'), 'widgets: {}');
+    expect(tables).toMatch(/\}, widgets: \{\},?\s*\};/);
+    for (const name of ['COUNTED', 'NOBODY']) expect(tables).toMatch(new RegExp(`import .*\\b${name}\\b`));
+    expect(countedWith(join(app, 'src', countedFile(app)), 'widgets')).toMatch(/\bwidgets\b/);
   });
 });
 
@@ -132,8 +136,10 @@ describe('a generated resource', () => {
   }, 120_000);
 
   it('passes its own tests and those of the migrations, on real servers', async () => {
-    const folders = ['widgets', 'spare-parts', 'migrations'].map((folder) => `apps/crm/src/${folder}/`);
+    const folders = ['widgets/', 'spare-parts/', 'migrations/', 'tenant-tables.spec.ts'].map(
+      (path) => `apps/crm/src/${path}`,
+    );
     const output = await workspace.run('jest/bin/jest.js', '--ci', ...folders);
-    expect(output).toMatch(/Test Suites: 3 passed, 3 total/);
+    expect(output).toMatch(/Test Suites: 4 passed, 4 total/);
   }, 180_000);
 });

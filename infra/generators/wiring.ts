@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
@@ -111,4 +111,43 @@ export function migrationsWith(file: string, migration: { name: string; file: st
     append(list, migration.name),
     importLine(source, `import { ${migration.name} } from './${migration.file}.js';`),
   ]);
+}
+
+function exportedObject(source: ts.SourceFile): ts.ObjectLiteralExpression | undefined {
+  return find(
+    source,
+    (node): node is ts.VariableStatement =>
+      ts.isVariableStatement(node) &&
+      node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true,
+  )
+    ?.declarationList.declarations.map(({ initializer }) => initializer)
+    .find((node) => node !== undefined && ts.isObjectLiteralExpression(node));
+}
+
+/** The text of the lists of the module's tables with one more. */
+export function tablesWith(file: string, entry: string): string {
+  const source = parse(file);
+  const lists = exportedObject(source);
+  const last = lists?.properties.at(-1);
+  if (!last) throw new Error(`${file} lists no tables.`);
+  return applied(source, [{ at: last.getEnd(), text: `, ${entry}` }]);
+}
+
+/** Where an app says what keeps an organization from being purged, from `src`. */
+export function countedFile(app: string): string {
+  const file = 'organization-references.ts';
+  return existsSync(join(app, 'src', file)) ? file : `organizations/${file}`;
+}
+
+/** The text of what keeps an organization from being purged, with the rows of one more table. */
+export function countedWith(file: string, table: string): string {
+  const source = parse(file);
+  const call = find(source, ts.isCallExpression);
+  const [list] = call?.arguments ?? [];
+  if (list && ts.isArrayLiteralExpression(list))
+    return applied(source, [append(list, `{ table: '${table}' }`)]);
+  const held = find(source, ts.isObjectLiteralExpression)?.properties.at(-1);
+  if (!held) throw new Error(`${file} does not say what keeps an organization.`);
+  const count = `SELECT count(*)::int AS count FROM ${table} WHERE organization_id = $1`;
+  return applied(source, [{ at: held.getEnd(), text: `, ${table}: '${count}'` }]);
 }

@@ -7,7 +7,11 @@ import { controllerTemplate, moduleTemplate } from './templates/routes.ts';
 import { serviceTemplate } from './templates/service.ts';
 import { specTemplate } from './templates/spec.ts';
 import { entityTemplate, migrationClass, migrationTemplate } from './templates/storage.ts';
-import { migrationsWith, moduleWith, wiringOf } from './wiring.ts';
+import { tenantTableEntry } from './templates/tenant-table.ts';
+import { countedFile, countedWith, migrationsWith, moduleWith, tablesWith, wiringOf } from './wiring.ts';
+
+/** What becomes of the columns of the app's tables. */
+const TABLES = 'tenant-tables.fixture.ts';
 
 /** Where the new migration is, without `.ts`. */
 function migrationFile({ timestamp, plural }: Resource): string {
@@ -37,10 +41,13 @@ function changedFiles(app: string, resource: Resource): [file: string, text: str
     folder: plural,
     entityFile: singular,
   };
+  const counted = countedFile(app);
   const migration = { name: migrationClass(resource), file: migrationFile(resource) };
   return [
     [`${module}.module.ts`, moduleWith(join(app, 'src', `${module}.module.ts`), feature)],
     [list, migrationsWith(join(app, 'src', list), migration)],
+    [TABLES, tablesWith(join(app, 'src', TABLES), tenantTableEntry(resource))],
+    [counted, countedWith(join(app, 'src', counted), resource.table)],
   ];
 }
 

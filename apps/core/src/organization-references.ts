@@ -8,4 +8,7 @@ export const ORGANIZATION_IN_CORE = referencesToOrganization([
   { table: 'dead_letters' },
   { table: 'segments' },
   { table: 'attribute_definitions' },
+  { table: 'taxonomy_installations', resource: 'taxonomies' },
+  { table: 'imports' },
+  { table: 'subject_requests' },
 ]);

@@ -1,9 +1,13 @@
+import { join } from 'node:path';
 import {
   expectEveryTableIsolated,
   expectMigrationsReversible,
+  expectTenantTablesListed,
   testDatabase,
   type TestDatabase,
 } from '@customer-platform/testing';
+import { ORGANIZATION_IN_IDENTITY } from '../organizations/organization-references.js';
+import { IDENTITY_TENANT_TABLES } from '../tenant-tables.fixture.js';
 import { migrations } from './index.js';
 
 describe('the schema of identity', () => {
@@ -42,6 +46,15 @@ describe('the schema of identity', () => {
         'users: users_email does not begin with organization_id',
         'users: users_id does not begin with organization_id',
       ],
+    }));
+
+  /** Its people are staff, who are no contacts: no erasure comes here, and no archive is made. */
+  it('has every table on the lists, with every column', () =>
+    expectTenantTablesListed(database, {
+      tables: IDENTITY_TENANT_TABLES,
+      sources: join(import.meta.dirname, '..'),
+      ...ORGANIZATION_IN_IDENTITY,
+      archived: [],
     }));
 
   it('lets an organization read its members wherever their home is, and write them nowhere', async () => {

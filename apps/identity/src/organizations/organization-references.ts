@@ -11,20 +11,23 @@ const HELD: Readonly<Record<string, string>> = {
   sso_connections: 'SELECT count(*)::int AS count FROM sso_connections WHERE organization_id = $1',
 };
 
-/** What only a purged organization's rows are left of it. */
-const FORGET = [
-  'DELETE FROM invitations WHERE organization_id = $1',
-  'DELETE FROM impersonations WHERE organization_id = $1',
-  'DELETE FROM sessions WHERE organization_id = $1',
-  'DELETE FROM sso_links WHERE organization_id = $1',
-  'DELETE FROM sso_requests WHERE organization_id = $1',
-  'DELETE FROM address_probes WHERE organization_id = $1',
-  'DELETE FROM password_attempts WHERE organization_id = $1',
-  'DELETE FROM sign_ins WHERE organization_id = $1',
-  'DELETE FROM role_permissions WHERE organization_id = $1',
-  'DELETE FROM roles WHERE organization_id = $1',
-  'DELETE FROM organization_epochs WHERE organization_id = $1',
-];
+/** The tables of what only a purged organization's rows are left of it, in an order that their keys allow. */
+const LEFT = [
+  'invitations',
+  'impersonations',
+  'sessions',
+  'sso_links',
+  'sso_requests',
+  'address_probes',
+  'password_attempts',
+  'sign_ins',
+  'role_permissions',
+  'roles',
+  'organization_epochs',
+] as const;
+
+/** As tests hold them against the tables of the database. */
+export const ORGANIZATION_IN_IDENTITY = { counted: Object.keys(HELD), gone: LEFT } as const;
 
 /**
  * Counts what an organization, whose lock `tx` holds, still has in identity; where that is nothing, removes what is
@@ -38,6 +41,6 @@ export async function organizationReferences(tx: WorkerTransaction, id: string):
     if (row && row.count > 0) references.push({ module: 'identity', resource, count: row.count });
   }
   if (references.length > 0) return references;
-  for (const statement of FORGET) await tx.query(statement, [id]);
+  for (const table of LEFT) await tx.query(`DELETE FROM ${table} WHERE organization_id = $1`, [id]);
   return [];
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { forgetParked } from '@customer-platform/event-bus';
 import { withdrawValues } from '../../contacts/suggestions/withdrawn-values.js';
 import type { EventKind } from '../../ingestion/event-schemas.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
@@ -234,7 +235,9 @@ const STEPS = {
     return { counts: { suggestions: deleted.length } };
   },
 
+  /** Events that core could not process among them: what they say of the person would come back with their delivery. */
   async letters(tx, { contactIds, identifiers }) {
+    await forgetParked(tx, contactIds);
     const named = await identifiers();
     const externalIds = named.filter(({ type }) => type === 'external_id').map(({ normal }) => normal);
     const closed = await tx.query(CLOSE_OF_PERSON, [tx.organizationId, contactIds, externalIds]);
