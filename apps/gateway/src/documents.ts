@@ -7,7 +7,8 @@ import type { Upstream } from './upstream.js';
 
 interface Document {
   contentType: string;
-  body: string;
+  /** The same bytes for all readers: who reads slowly holds nothing of its own. */
+  body: Buffer;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -18,39 +19,47 @@ const MODULE_TIMEOUT_MS = 2_000;
 
 /** The pages and documents that the gateway answers itself (docs/spec/endpoints.csv, module `gateway`). */
 export class Documents {
-  private merged: { body: string; at: number } | undefined;
-  private merging: Promise<string> | undefined;
+  private merged: { body: Buffer; at: number } | undefined;
+  private merging: Promise<Buffer> | undefined;
+  private readonly asyncApi: Buffer;
+  private readonly landing: Buffer;
+  private readonly problems: Buffer;
   private readonly lastSeen = new Map<ModuleName, OpenApiDocument>();
 
   constructor(
     private readonly upstreams: Record<ModuleName, Upstream>,
     private readonly version: string,
-    private readonly asyncApi: object,
-    private readonly hasConsole: boolean,
+    asyncApi: object,
+    hasConsole: boolean,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    this.asyncApi = Buffer.from(JSON.stringify(asyncApi));
+    this.landing = Buffer.from(landingPage(version, hasConsole));
+    this.problems = Buffer.from(problemIndexPage());
+  }
 
   /** The document at `path`, or undefined where the gateway has none. */
   async at(path: string): Promise<Document | undefined> {
-    if (path === '/') return { contentType: HTML_TYPE, body: landingPage(this.version, this.hasConsole) };
+    if (path === '/') return { contentType: HTML_TYPE, body: this.landing };
     if (path === '/v1/openapi.json') return { contentType: JSON_TYPE, body: await this.openApi() };
-    if (path === '/v1/asyncapi.json') return { contentType: JSON_TYPE, body: JSON.stringify(this.asyncApi) };
-    if (path === '/problems') return { contentType: HTML_TYPE, body: problemIndexPage() };
+    if (path === '/v1/asyncapi.json') return { contentType: JSON_TYPE, body: this.asyncApi };
+    if (path === '/problems') return { contentType: HTML_TYPE, body: this.problems };
     if (path.startsWith('/problems/')) {
       const code = path.slice('/problems/'.length);
-      if (Object.hasOwn(PROBLEMS, code)) return { contentType: HTML_TYPE, body: problemPage(code) };
+      if (Object.hasOwn(PROBLEMS, code))
+        return { contentType: HTML_TYPE, body: Buffer.from(problemPage(code)) };
     }
     return undefined;
   }
 
-  private async openApi(): Promise<string> {
+  private async openApi(): Promise<Buffer> {
     if (this.merged !== undefined && this.now() - this.merged.at < FRESH_FOR_MS) return this.merged.body;
     this.merging ??= this.merge().finally(() => (this.merging = undefined));
     return this.merging;
   }
 
   /** A module that does not answer keeps the description it last gave; one never seen is named as missing. */
-  private async merge(): Promise<string> {
+  private async merge(): Promise<Buffer> {
     const answers = await Promise.allSettled(
       MODULES.map((name) => this.upstreams[name].json('/openapi.json', MODULE_TIMEOUT_MS)),
     );
@@ -62,7 +71,7 @@ export class Documents {
     });
     const document = describeWhole(this.version, this.lastSeen);
     if (missing.length > 0) document['x-missing-modules'] = missing;
-    const body = JSON.stringify(document);
+    const body = Buffer.from(JSON.stringify(document));
     if (missing.length === 0) this.merged = { body, at: this.now() };
     return body;
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { type Stage, aGateway } from './gateway.fixture.js';
+import { type Stage, aGateway, Time } from './gateway.fixture.js';
 import { PATIENCE } from './upstream.js';
 
 let stage: Stage;
@@ -56,31 +56,42 @@ describe('an upload', () => {
 
   it('408 when a small body does not arrive, and the module never hears of it', async () => {
     let tries = 0;
-    stage = await aGateway(() => (tries += 1), { patience: { ...PATIENCE, smallBody: 100 } });
-    expect(await upload(100, 50)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+    const time = new Time();
+    stage = await aGateway(() => (tries += 1), { callers: time.callers });
+    const answer = upload(100, 50);
+    await time.waitFor(1);
+    time.pass(60_001);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
     expect(tries).toBe(0);
   });
 
   it('408 when a large one stalls, and the module is let go', async () => {
     const let_go = Promise.withResolvers<void>();
-    stage = await aGateway(
-      (request) => {
-        request.resume().once('close', () => let_go.resolve());
-      },
-      { patience: { ...PATIENCE, pace: { windowMs: 50, leastBytes: 1024 } } },
-    );
-    expect(await upload(BIG, 100_000)).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
+    const time = new Time();
+    stage = await aGateway((request) => void request.resume().once('close', () => let_go.resolve()), {
+      callers: time.callers,
+    });
+    const answer = upload(BIG, 100_000);
+    await once(stage.upstream, 'request');
+    time.pass(10_001); // the first window has what was sent
+    time.pass(10_001);
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"request_timeout"/);
     await let_go.promise;
   });
 
   it('is not blamed on the caller when the module reads slowly', async () => {
+    const time = new Time();
+    const reads = Promise.withResolvers<() => void>();
     stage = await aGateway(
-      (request, response) => {
-        setTimeout(() => request.resume().once('end', () => response.end('{}')), 1_600);
-      },
-      { patience: { ...PATIENCE, pace: { windowMs: 700, leastBytes: 1 } } },
+      (request, response) => reads.resolve(() => void request.resume().once('end', () => response.end('{}'))),
+      { callers: time.callers },
     );
-    expect(await upload(BIG * 4)).toMatch(/^HTTP\/1\.1 200 /);
+    const answer = upload(BIG * 4);
+    const read = await reads.promise;
+    await time.still();
+    for (let n = 0; n < 10; n += 1) time.pass(10_001);
+    read();
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('of any size waits for its module instead of gathering in memory', async () => {
@@ -109,9 +120,8 @@ describe('an upload', () => {
     });
     const { hostname, port } = new URL(stage.gateway.url);
     const socket = connect(Number(port), hostname);
-    socket.write(
-      'POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n',
-    );
+    socket.write('POST /v1/core/imports HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n');
+    socket.write(Buffer.alloc(2 << 20));
     await once(stage.upstream, 'request');
     socket.destroy();
     expect(await seen.promise).toBe(false);

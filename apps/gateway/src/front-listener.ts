@@ -9,12 +9,17 @@ import { answerProblemOnSocket } from './problem-response.js';
 const LIMITS = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
-  /** Bodies are watched for progress instead (`body-watch.ts`): an import may take minutes. */
+  /** How often it is looked who took longer. */
+  connectionsCheckingInterval: 2_000,
+  /** Bodies are watched for progress instead (`slow-callers.ts`): an import may take minutes. */
   requestTimeout: 0,
   keepAliveTimeout: 65_000,
   /** Checked by the gateway: Node would answer without a body. */
   requireHostHeader: false,
 };
+
+/** As long as a head may take; Node would wait for two minutes. */
+const HANDSHAKE_MS = 10_000;
 
 /** A connection on which nothing moves for this long is let go, in milliseconds. */
 const SILENCE_MS = 60_000;
@@ -35,7 +40,12 @@ export class FrontListener {
     this.server =
       config.tls === undefined
         ? createServer(LIMITS)
-        : createSecureServer({ ...LIMITS, ...config.tls, minVersion: 'TLSv1.2' });
+        : createSecureServer({
+            ...LIMITS,
+            ...config.tls,
+            minVersion: 'TLSv1.2',
+            handshakeTimeout: HANDSHAKE_MS,
+          });
     this.server.timeout = SILENCE_MS;
     const receive: Handler = (request, response) => this.receive(request, response);
     this.server.on('request', receive);

@@ -4,6 +4,7 @@ import { AddressList } from '@customer-platform/config';
 import type { GatewayConfig } from './gateway.config.js';
 import { type RunningGateway, startGateway } from './gateway.js';
 import { MODULES } from './routes.js';
+import { type Room, ROOM, SlowCallers } from './slow-callers.js';
 import type { UpstreamOptions } from './upstream.js';
 
 export interface Stage {
@@ -63,4 +64,39 @@ export function raw(url: string, bytes: string): Promise<string> {
     socket.on('error', reject);
     socket.on('close', () => resolve(text));
   });
+}
+
+/** Callers whose time passes as a test says. */
+export class Time {
+  readonly callers: SlowCallers;
+  private at = 0;
+
+  constructor(room: Partial<Room> = {}) {
+    this.callers = new SlowCallers({ ...ROOM, ...room }, () => this.at);
+  }
+
+  pass(ms: number): void {
+    this.at += ms;
+    this.callers.look();
+  }
+
+  /** Resolves once so many wait for their callers. */
+  async waitFor(count: number): Promise<void> {
+    const deadline = Date.now() + 10_000;
+    while (this.callers.taken.waits !== count) {
+      if (Date.now() > deadline) throw new Error(`${this.callers.taken.waits} wait, not ${count}`);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** Resolves once nothing more is on its way: what is counted has stayed the same for many turns of the loop. */
+  async still(): Promise<void> {
+    let before = '';
+    for (let same = 0; same < 200; same += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      const now = JSON.stringify(this.callers.taken);
+      if (now !== before) same = 0;
+      before = now;
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { correlationIdFrom } from '@customer-platform/events';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
+import { mindUnread } from './answer-wait.js';
 import { Documents } from './documents.js';
 import { FrontListener } from './front-listener.js';
 import type { GatewayConfig } from './gateway.config.js';
@@ -9,6 +10,7 @@ import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
 import { readTarget } from './request-target.js';
 import { CONSOLE, lasts, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
+import { SlowCallers } from './slow-callers.js';
 import { type UpstreamOptions, Upstream } from './upstream.js';
 
 /** One year: what browsers' lists of such sites ask for at least. */
@@ -30,8 +32,12 @@ interface GatewayOptions extends UpstreamOptions {
   asyncApi: object;
 }
 
+const LOOK_EVERY_MS = 1_000;
+
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
-export async function startGateway(config: GatewayConfig, options: GatewayOptions): Promise<RunningGateway> {
+export async function startGateway(config: GatewayConfig, given: GatewayOptions): Promise<RunningGateway> {
+  const callers = given.callers ?? new SlowCallers();
+  const options = { ...given, callers };
   const upstreams = Object.fromEntries(
     MODULES.map((name) => [name, new Upstream(name, config.upstreams[name], options)]),
   ) as Record<ModuleName, Upstream>;
@@ -42,7 +48,7 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
       : new Upstream('console', consoleUpstream, { ...options, anonymous: true });
   const observed = new Observed();
   const documents = new Documents(upstreams, config.release, options.asyncApi, console !== undefined);
-  const gateway = new Gateway(config, { ...upstreams, console }, documents, observed);
+  const gateway = new Gateway(config, { ...upstreams, console }, documents, observed, callers);
   const listener = new FrontListener(config, (request, response) => {
     gateway.handle(request, response).catch((cause: unknown) => {
       const problem = new Problem('internal_error', { cause });
@@ -50,6 +56,7 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
       answerProblem(response, problem, { instance: '/', correlationId: correlationIdFrom(undefined) });
     });
   });
+  const looking = setInterval(() => callers.look(), LOOK_EVERY_MS).unref();
   const drain = (): void => {
     listener.drain();
     for (const upstream of Object.values(upstreams)) upstream.drain();
@@ -62,6 +69,7 @@ export async function startGateway(config: GatewayConfig, options: GatewayOption
     close: async (graceMs = 8_000) => {
       drain();
       await listener.close(graceMs);
+      clearInterval(looking);
       const all = [...Object.values(upstreams), ...(console ? [console] : [])];
       await Promise.all(all.map((upstream) => upstream.destroy()));
     },
@@ -78,6 +86,7 @@ class Gateway {
     private readonly upstreams: Upstreams,
     private readonly documents: Documents,
     private readonly observed: Observed,
+    private readonly callers: SlowCallers,
   ) {}
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -96,6 +105,7 @@ class Gateway {
     const upstream = this.upstreamOf(target.path);
     if (upstream === undefined) {
       await this.answerOwn(request, response, target.path, correlationId);
+      mindUnread(response, this.callers, origin.address);
       return this.observed.record('gateway', response.statusCode, began);
     }
     const status = await upstream.forward({
@@ -153,7 +163,7 @@ class Gateway {
     }
     response.writeHead(200, {
       'content-type': document.contentType,
-      'content-length': Buffer.byteLength(document.body),
+      'content-length': document.body.length,
       'cache-control': 'no-cache',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",

@@ -38,4 +38,24 @@ export function lasts(path: string): boolean {
   return path === '/v1/core/events/stream';
 }
 
+/** How long a caller may take in all, in milliseconds; undefined where only a least rate is asked of it. */
+interface Pace {
+  readonly bodyMs: number | undefined;
+  readonly answerMs: number | undefined;
+}
+
+const EVENTS: Pace = { bodyMs: 15_000, answerMs: 30_000 };
+const ORDINARY: Pace = { bodyMs: 60_000, answerMs: 120_000 };
+const WITHOUT_END: Pace = { bodyMs: undefined, answerMs: undefined };
+
+/** Files go through these, of any size: imports and what is wrong in them, archives of a person. */
+const FILES = ['/v1/core/imports', '/v1/core/subject-requests/'];
+
+/** The pace of a target: of a class of routes each. */
+export function paceOf(target: string): Pace {
+  if (/^\/v1\/core\/(?:track|identify|batch)(?:$|\?)/.test(target)) return EVENTS;
+  const path = target.split('?', 1)[0] ?? '';
+  return lasts(path) || FILES.some((files) => path.startsWith(files)) ? WITHOUT_END : ORDINARY;
+}
+
 const SLASH = 0x2f;

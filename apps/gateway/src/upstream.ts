@@ -1,38 +1,44 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from '@customer-platform/problem-json';
 import { type Dispatcher, Pool } from 'undici';
-import { BODY_PACE, type BodyPace, watchBody } from './body-watch.js';
+import { AnswerWait, mindUnread } from './answer-wait.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { answerProblem } from './problem-response.js';
-import { type Body, BodyTooSlow, CallerGone, DetachedBody, linger, readBody } from './request-body.js';
+import {
+  type Body,
+  BodyTooSlow,
+  BodyWait,
+  CallerGone,
+  DetachedBody,
+  LargeBody,
+  linger,
+  readBody,
+} from './request-body.js';
+import { SlowCallers } from './slow-callers.js';
 
-/** How long a module may take to begin its answer and to go on with it, and a caller to send, in milliseconds. */
+/** How long a module may take to begin its answer and to go on with it, in milliseconds. */
 interface Patience {
   connect: number;
   headers: number;
   body: number;
-  /** For a small body to arrive whole. */
-  smallBody: number;
-  /** For a large one. */
-  pace: BodyPace;
 }
 
-/** What callers and modules are given in production. */
-export const PATIENCE: Patience = {
-  connect: 1_000,
-  headers: 30_000,
-  body: 60_000,
-  smallBody: 15_000,
-  pace: BODY_PACE,
-};
+/** What modules are given in production. */
+export const PATIENCE: Patience = { connect: 1_000, headers: 30_000, body: 60_000 };
 
 const CONNECTIONS = 128;
+/** For bodies that go on while they come: as slowly as their callers send, and so apart from all others. */
+const CONNECTIONS_OF_LARGE = 32;
 const LONGEST_QUEUE = 2_048;
 /**
  * Answers that last, each on a connection that nobody else has until it ends. One lasts once the module has let its reader
  * in: whoever waits to be let in takes nobody's place.
  */
 const LASTING = 512;
+
+/** An answer is taken ahead of its reader up to here, one that lasts up to there; then its module waits. */
+const AHEAD_BYTES = 1 << 20;
+const AHEAD_BYTES_OF_LASTING = 64 << 10;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
 const CLIENT_CLOSED = 499;
@@ -43,6 +49,7 @@ type UpstreamFailed = (module: string, problem: Problem, correlationId: string) 
 /** What an upstream is made with beside its address; all has a default. */
 export interface UpstreamOptions {
   patience?: Patience;
+  callers?: SlowCallers;
   onFailure?: UpstreamFailed;
   /** Connections to the module, and requests that may wait for one; more would wait in vain and fill the memory. */
   connections?: number;
@@ -63,6 +70,14 @@ interface Exchange {
   lasts?: boolean;
 }
 
+/** Connections to the module, and how many requests use them or wait for one. */
+interface Lane {
+  readonly pool: Pool;
+  readonly connections: number;
+  readonly most: number;
+  running: number;
+}
+
 /** How one try ended: answered (or abandoned by the caller) with a status, or failed before it could be. */
 interface Outcome {
   status: number;
@@ -70,18 +85,19 @@ interface Outcome {
 }
 
 /**
- * One module behind the gateway. Requests are passed on as they came, streamed both ways; nothing is parsed.
+ * One module behind the gateway. Nothing is parsed: a body goes on when all of it is here, a large one as it comes and by
+ * connections of its own; an answer goes out at its reader's pace, while the module is done with it.
  *
  * A request that failed before the module was reached, or a GET whose kept-alive connection closed under it
  * before any answer, is tried once more. Nothing else is: the module may have acted on it.
  */
 export class Upstream {
-  private readonly pool: Pool;
+  private readonly ordinary: Lane;
+  private readonly large: Lane;
   private readonly lastingPool: Pool;
   private readonly patience: Patience;
-  private readonly most: number;
+  private readonly callers: SlowCallers;
   private readonly mostLasting: number;
-  private running = 0;
   private readonly lasting = new Set<() => void>();
   private draining = false;
 
@@ -92,10 +108,17 @@ export class Upstream {
   ) {
     const { connections = CONNECTIONS, longestQueue = LONGEST_QUEUE, lasting = LASTING } = options;
     this.patience = options.patience ?? PATIENCE;
-    this.most = connections + longestQueue;
+    this.callers = options.callers ?? new SlowCallers();
     this.mostLasting = lasting;
-    this.pool = this.poolOf(origin, connections);
+    this.ordinary = this.laneOf(origin, connections, longestQueue);
+    const few = Math.min(connections, CONNECTIONS_OF_LARGE);
+    this.large = this.laneOf(origin, few, few);
     this.lastingPool = this.poolOf(origin, lasting + connections);
+  }
+
+  private laneOf(origin: string, connections: number, longestQueue: number): Lane {
+    const pool = this.poolOf(origin, connections);
+    return { pool, connections, most: connections + longestQueue, running: 0 };
   }
 
   private poolOf(origin: string, connections: number): Pool {
@@ -111,22 +134,22 @@ export class Upstream {
     });
   }
 
-  /** Resolves, with the status that was answered, when the exchange is over; never rejects. */
+  /** Resolves, with the status that was answered, when the module is done with the exchange; never rejects. */
   async forward(exchange: Exchange): Promise<number> {
-    const { request } = exchange;
+    const { request, edge } = exchange;
+    const wait = new BodyWait(request, edge.address, this.callers.now());
     try {
-      if (this.running >= this.most) throw new Error('too many requests wait for the module');
-      const body = await readBody(request, this.patience.smallBody);
-      if (exchange.lasts) this.demandPlace();
-      const headers = requestHeaders(request, exchange.edge, this.options);
-      const first = await this.attempt(exchange, headers, body);
+      const body = await readBody(request, wait, this.callers);
+      const headers = requestHeaders(request, edge, this.options);
+      const first = await this.attempt(exchange, headers, body, wait);
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
-      const { status, failure } = repeat ? await this.attempt(exchange, headers, body) : first;
+      const { status, failure } = repeat ? await this.attempt(exchange, headers, body, wait) : first;
       if (failure === undefined) return status;
       throw failure;
     } catch (error) {
       return this.fail(exchange, error as Error);
     } finally {
+      this.callers.release(wait);
       linger(request);
     }
   }
@@ -134,7 +157,7 @@ export class Upstream {
   /** Fetches a document of the module for the gateway's own use. */
   async json(path: string, timeoutMs: number): Promise<unknown> {
     const patience = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs };
-    const answer = await this.pool.request({ path, method: 'GET', ...patience });
+    const answer = await this.ordinary.pool.request({ path, method: 'GET', ...patience });
     if (answer.statusCode === 200) return answer.body.json();
     await answer.body.dump();
     throw new Error(`${this.name} answered ${answer.statusCode} for ${path}`);
@@ -142,7 +165,8 @@ export class Upstream {
 
   /** Cuts every connection to the module. */
   async destroy(): Promise<void> {
-    await Promise.all([this.pool.destroy(), this.lastingPool.destroy()]);
+    const pools = [this.ordinary.pool, this.large.pool, this.lastingPool];
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
 
   /** Ends the answers that last: their readers come back, to another gateway. None begins any more. */
@@ -164,64 +188,90 @@ export class Upstream {
       controller.abort(error as Error);
       return false;
     }
-    this.running -= 1;
+    this.ordinary.running -= 1;
     this.lasting.add(last);
     return true;
   }
 
-  private attempt(exchange: Exchange, headers: string[], body: Body): Promise<Outcome> {
-    const { request, response, edge } = exchange;
+  /** A place among those that use the module's connections or wait for one; a slow caller gives way to who waits. */
+  private enter(lane: Lane, lasts: boolean): void {
+    if (lasts) this.demandPlace();
+    if (lane.running >= lane.most) throw new Error('too many requests wait for the module');
+    if (lane.running >= lane.connections) this.callers.giveWay(lane);
+    lane.running += 1;
+  }
+
+  private attempt(exchange: Exchange, headers: string[], body: Body, wait: BodyWait): Promise<Outcome> {
+    const { request, response, edge, lasts = false } = exchange;
+    const lane = body instanceof LargeBody && !lasts ? this.large : this.ordinary;
+    this.enter(lane, lasts);
     const last = (): void => {
       if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
       else response.destroy();
     };
-    this.running += 1;
     return new Promise<Outcome>((settle) => {
       let status = 0;
       let settled = false;
-      let end: (() => void)[] = [];
+      let begun: Dispatcher.DispatchController | undefined;
+      let unread: AnswerWait | undefined;
       const done = (outcome: Outcome): void => {
         if (settled) return;
         settled = true;
-        if (!this.lasting.delete(last)) this.running -= 1;
-        for (const undo of end) undo();
-        end = [];
+        if (!this.lasting.delete(last)) lane.running -= 1;
+        if (unread) unread.holds = undefined;
+        response.off('close', onClose).off('drain', onDrain);
+        this.callers.end(wait);
         settle(outcome);
       };
-      const fail = (failure: Error): void => done({ status: 0, failure });
-      const passed = body === 'streamed' ? new DetachedBody(request, fail) : body;
-      (exchange.lasts ? this.lastingPool : this.pool).dispatch(
+      const fail = (failure: Error): void => {
+        // What waits for a connection is not told by undici; it ends here, and there when its turn comes.
+        begun?.abort(failure);
+        done({ status: 0, failure });
+      };
+      const onClose = (): void => {
+        // One that lasts goes on at the module until it is told.
+        if (!response.writableFinished || lasts) fail(new CallerGone());
+      };
+      const onDrain = (): void => {
+        if (unread) unread.holds = undefined;
+        unread = undefined;
+        begun?.resume();
+      };
+      response.on('close', onClose).on('drain', onDrain);
+      const told = { passed: () => this.callers.release(wait), failed: fail };
+      const passed = body instanceof LargeBody ? new DetachedBody(request, body, wait, told) : body;
+      (lasts ? this.lastingPool : lane.pool).dispatch(
         { path: request.url ?? '/', method: request.method ?? 'GET', headers, body: passed },
         {
           onRequestStart: (controller) => {
-            // It waited for a connection, and its caller has gone.
             if (settled) return controller.abort(new CallerGone());
-            const onClose = () => {
-              // One that lasts goes on at the module until it is told.
-              if (!response.writableFinished || exchange.lasts) controller.abort(new CallerGone());
-            };
-            const onDrain = () => controller.resume();
-            response.on('close', onClose).on('drain', onDrain);
-            end.push(() => response.off('close', onClose).off('drain', onDrain));
-            const { pace } = this.patience;
-            if (body === 'streamed')
-              end.push(watchBody(request, () => controller.abort(new BodyTooSlow()), pace));
+            begun = controller;
+            if (!(body instanceof LargeBody)) return;
+            wait.goesOn(lane, this.callers.now());
+            wait.whenGivenUp(fail);
+            this.callers.begin(wait);
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
-            if (exchange.lasts && statusCode === 200 && !this.takePlace(last, controller)) return;
+            if (lasts && statusCode === 200 && !this.takePlace(last, controller)) return;
             status = statusCode;
             const raw = (controller.rawHeaders ?? []) as Buffer[];
             response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
           },
           onResponseData: (controller, chunk) => {
-            if (!response.write(chunk)) controller.pause();
+            if (response.write(chunk)) return;
+            unread ??= AnswerWait.of(response, this.callers, edge.address);
+            const ahead = lasts ? AHEAD_BYTES_OF_LASTING : AHEAD_BYTES;
+            if (unread.add(chunk.length) && response.writableLength < ahead) return;
+            unread.holds = lasts ? this.lasting : lane;
+            controller.pause();
           },
           onResponseEnd: () => {
             response.end();
+            if (!unread) mindUnread(response, this.callers, edge.address);
             done({ status });
           },
-          onResponseError: (_controller, failure) => fail(failure),
+          onResponseError: (_controller, failure) => done({ status: 0, failure }),
         },
       );
     });
@@ -260,7 +310,7 @@ const NEVER_SENT = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUN
 const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 function mayRepeat(error: Error, { request, response }: Exchange, body: Body): boolean {
-  if (body === 'streamed' || response.headersSent) return false;
+  if (body instanceof LargeBody || response.headersSent) return false;
   const code = (error as { code?: string }).code ?? '';
   if (NEVER_SENT.has(code)) return true;
   return (request.method === 'GET' || request.method === 'HEAD') && CONNECTION_CLOSED.has(code);

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { networkOf } from '@customer-platform/config';
 import { AccessTokens } from './access-tokens.js';
 import { hashApiKey, newApiKey } from './api-key.js';
 import { RegistryUnavailable } from './authorization-source.js';
@@ -7,7 +8,7 @@ import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { KeyUsage } from './key-usage.js';
 import { aCredential, codeOf, FixtureClock, FixtureRegistry } from './registry.fixture.js';
-import { networkOf, STRANGER_LIMITS } from './stranger-lane.js';
+import { STRANGER_LIMITS } from './stranger-lane.js';
 
 const { running, waiting, ofOne, ofAll } = STRANGER_LIMITS;
 const ACCEPTS = { accepts: 'api_key' } as const;
@@ -151,6 +152,6 @@ describe('the addresses of one subscriber', () => {
     ['::1', '0:0:0:0'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
   ])('%s is of %s', (address, network) => {
-    expect(networkOf(address)).toBe(network);
+    expect(networkOf(address, 32)).toBe(network);
   });
 });

@@ -1,4 +1,4 @@
-import { plainAddress } from '@customer-platform/config';
+import { networkOf } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
 import { RegistryUnavailable, UnknownCredential } from './authorization-source.js';
 import type { Monotonic } from './monotonic.js';
@@ -188,7 +188,7 @@ export class StrangerLane {
 
   private bucketOf(address: string | undefined): Bucket {
     if (address === undefined) return this.unnamed;
-    const network = networkOf(address);
+    const network = networkOf(address, 32);
     const known = this.buckets.get(network);
     const bucket = known ?? new Bucket(this.limits.ofOne, this.clock);
     this.buckets.delete(network); // to the end: the eldest is the longest silent
@@ -203,19 +203,4 @@ function demandLeft(bucket: Bucket): void {
   if (bucket.left >= 1) return;
   const detail = 'Too many unknown credentials came from this address.';
   throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
-}
-
-/** An IPv4 address, or the /64 of an IPv6 address, which is what one subscriber is given at least. */
-export function networkOf(address: string): string {
-  const plain = plainAddress(address);
-  if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.toLowerCase().split('%', 1).join('').split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - first.length - last.length);
-  const groups = [...first, ...Array<string>(zeros).fill('0'), ...last];
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
 }

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { paceOf } from './routes.js';
+import { CallerWait, type SlowCallers } from './slow-callers.js';
+
+/** A reader has so long for anything, and for what is on its way to it the time that 8 KiB/s take. */
+const GRACE_MS = 10_000;
+const LEAST_BYTES_PER_MS = 8;
+
+/** An answer that its reader takes more slowly than it came. */
+export class AnswerWait extends CallerWait {
+  /** Where the module waits to go on: the connections of which it holds one. */
+  holds: object | undefined;
+  private given: number;
+  private left: number;
+  private since: number;
+
+  private constructor(
+    private readonly response: ServerResponse,
+    private readonly callers: SlowCallers,
+    address: string,
+  ) {
+    super(address, callers.now());
+    this.since = this.began;
+    this.left = this.given = response.writableLength;
+    const end = (): void => {
+      callers.end(this);
+      callers.release(this);
+      response.off('drain', drained).off('finish', end).off('close', end);
+    };
+    const drained = (): void => {
+      if (this.holds === undefined) end();
+    };
+    response.on('drain', drained).once('finish', end).once('close', end);
+    callers.begin(this);
+  }
+
+  /** Counts what waits for its reader, from here until it has been taken. */
+  static of(response: ServerResponse, callers: SlowCallers, address: string): AnswerWait {
+    return new AnswerWait(response, callers, address);
+  }
+
+  get moved(): number {
+    return Math.max(0, this.given - this.response.writableLength);
+  }
+
+  /** Counts `bytes` more. Whether there is room for what waits now. */
+  add(bytes: number): boolean {
+    this.given += bytes;
+    return this.callers.hold(this, this.response.writableLength);
+  }
+
+  isOverdue(now: number): boolean {
+    const { writableLength } = this.response;
+    this.callers.hold(this, writableLength);
+    const { answerMs } = paceOf(this.response.req.url ?? '/');
+    if (answerMs !== undefined && now - this.began > answerMs) return true;
+    // What has come in between hides what was taken: it counts as taken.
+    if (writableLength !== this.left) [this.since, this.left] = [now, writableLength];
+    return writableLength > 0 && now - this.since > GRACE_MS + writableLength / LEAST_BYTES_PER_MS;
+  }
+
+  /** The head has gone: that the rest does not come is all that can be told. */
+  giveUp(): void {
+    this.response.destroy();
+  }
+}
+
+/** Counts what is left of an answer that has been written whole; of most nothing is, as the system has taken it. */
+export function mindUnread(response: ServerResponse, callers: SlowCallers, address: string): void {
+  if (!response.destroyed && (response.socket?.writableLength ?? 0) > 0)
+    AnswerWait.of(response, callers, address).add(0);
+}

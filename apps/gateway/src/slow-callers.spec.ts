@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { AddressList } from '@customer-platform/config';
+import { type Stage, aGateway, Time } from './gateway.fixture.js';
+
+let stage: Stage;
+let time: Time;
+afterEach(() => stage.close());
+
+/** A gateway that believes callers about their addresses. */
+async function start(
+  room: ConstructorParameters<typeof Time>[0],
+  answer: Parameters<typeof aGateway>[0],
+  options: Parameters<typeof aGateway>[1] = {},
+): Promise<void> {
+  time = new Time(room);
+  const config = { trustedProxies: new AddressList(['127.0.0.1']) };
+  stage = await aGateway(answer, { ...options, config, callers: time.callers });
+}
+
+interface Caller {
+  socket: Socket;
+  heard: string;
+}
+
+function call(head: string, address = '192.0.2.1', body: string | Buffer = ''): Caller {
+  const { hostname, port } = new URL(stage.gateway.url);
+  const socket = connect(Number(port), hostname);
+  const caller: Caller = { socket, heard: '' };
+  socket.on('error', () => undefined);
+  socket.on('data', (chunk: Buffer) => (caller.heard += chunk.toString('latin1')));
+  socket.write(`${head} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n`);
+  socket.write(body);
+  return caller;
+}
+
+const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n';
+const unfinished = (bytes: number, of = bytes + 1): Buffer =>
+  Buffer.concat([Buffer.from(`Content-Length: ${of}\r\n\r\n`), Buffer.alloc(bytes, 'a')]);
+
+async function until(holds: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!holds()) {
+    if (Date.now() > deadline) throw new Error('It did not happen within 10 s');
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const ask = (address = '198.51.100.1', body = '{}'): Promise<Response> =>
+  fetch(`${stage.gateway.url}/v1/core/track`, {
+    method: 'POST',
+    body,
+    headers: { 'x-forwarded-for': address },
+  });
+
+const answered = (request: { resume(): unknown }, response: ServerResponse): void => {
+  request.resume();
+  response.end('answered');
+};
+
+describe('a body that does not come whole', () => {
+  it.each([
+    ['chunked', CHUNKED],
+    ['one byte short', unfinished(65_535)],
+    ['of half a megabyte', unfinished(500_000)],
+  ])('%s: its module never hears of it, and others go by', async (_what, body) => {
+    let heard = 0;
+    await start(
+      {},
+      (request, response) => {
+        heard += 1;
+        answered(request, response);
+      },
+      { connections: 1 },
+    );
+    const callers = Array.from({ length: 20 }, () => call('POST /oauth/token', '192.0.2.1', body));
+    await time.waitFor(20);
+    expect(await (await ask()).text()).toBe('answered');
+    expect(heard).toBe(1);
+    for (const { socket } of callers) socket.destroy();
+    await time.waitFor(0);
+    expect(time.callers.taken.bytes).toBe(0);
+  });
+
+  it('takes no more of the memory than there is, and of who takes most', async () => {
+    await start({ bytes: 1 << 20 }, answered);
+    const other = call('POST /v1/core/track', '203.0.113.9', unfinished(10_000, 10_001));
+    await time.waitFor(1);
+    const callers = Array.from({ length: 60 }, () =>
+      call('POST /v1/core/batch', '192.0.2.1', unfinished(60_000)),
+    );
+    await until(() => callers.some(({ heard }) => heard.startsWith('HTTP/1.1 503 ')));
+    await time.still();
+    expect(time.callers.taken.bytes).toBeLessThanOrEqual(1 << 20);
+    other.socket.write('a');
+    await until(() => other.heard.endsWith('answered'));
+    expect((await ask('192.0.2.2', 'a'.repeat(30_000))).status).toBe(200);
+    for (const { socket } of callers) socket.destroy();
+    await time.waitFor(0);
+    expect(time.callers.taken.bytes).toBe(0);
+  });
+
+  it('of single bytes takes as many of the memory, not fifty times', async () => {
+    await start({}, answered);
+    const caller = call(
+      'POST /v1/core/batch',
+      '192.0.2.1',
+      `Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(60_000)}`,
+    );
+    await time.waitFor(1);
+    await until(() => time.callers.taken.bytes >= 60_000);
+    await time.still();
+    expect(time.callers.taken.bytes).toBeLessThanOrEqual(2 * 60_000);
+    caller.socket.destroy();
+  });
+
+  it('503 where all the room is taken by whole ones that wait for their module', async () => {
+    const waiting: ServerResponse[] = [];
+    await start(
+      { bytes: 200_000 },
+      (request, response) => void request.resume().once('end', () => waiting.push(response)),
+    );
+    const first = ask('192.0.2.1', 'a'.repeat(90_000));
+    await until(() => waiting.length === 1);
+    const second = await ask('192.0.2.1', 'a'.repeat(90_000));
+    expect([second.status, await second.json()]).toMatchObject([503, { code: 'dependency_unavailable' }]);
+    waiting[0]?.end('answered');
+    expect(await (await first).text()).toBe('answered');
+    await until(() => time.callers.taken.bytes === 0);
+  });
+
+  it('is let go after its time, of a class each; an upload may take as long as it moves', async () => {
+    await start({}, (request, response) => void request.resume().once('end', () => response.end('answered')));
+    let received = 0;
+    stage.gateway.server.on('request', (request: IncomingMessage) =>
+      request.on('data', (chunk: Buffer) => (received += chunk.length)),
+    );
+    const callers = ['/v1/core/track', '/oauth/token'].map((path) =>
+      call(`POST ${path}`, undefined, CHUNKED),
+    );
+    const [event, form] = callers as [Caller, Caller];
+    const file = call('POST /v1/core/imports', undefined, unfinished(2 << 20, (2 << 20) + 1_000_000));
+    await once(stage.upstream, 'request');
+    await time.waitFor(3);
+    const move = async (seconds: number): Promise<void> => {
+      const open = callers.filter(({ heard }) => heard === '');
+      const after = received + 0x3000 * (open.length + 1);
+      for (const { socket } of open) socket.write(`3000\r\n${'a'.repeat(0x3000)}\r\n`);
+      file.socket.write('a'.repeat(0x3000));
+      await until(() => received >= after);
+      time.pass(seconds * 1_000);
+    };
+    await until(() => received === (2 << 20) + 2);
+    await move(10);
+    await move(5.1);
+    await until(() => event.heard.startsWith('HTTP/1.1 408 '));
+    expect(form.heard).toBe('');
+    for (let n = 0; n < 5; n += 1) await move(10);
+    await until(() => form.heard.startsWith('HTTP/1.1 408 '));
+    for (let n = 0; n < 50; n += 1) await move(10);
+    expect(file.heard).toBe('');
+    time.pass(10_001);
+    time.pass(10_001);
+    await until(() => file.heard.startsWith('HTTP/1.1 408 '));
+  });
+});
+
+describe('the places of a network', () => {
+  it('are for those that are late: any number of quick ones goes by', async () => {
+    await start({ lateOfNetwork: 2 }, answered);
+    const callers = Array.from({ length: 30 }, (_, n) =>
+      call('POST /v1/core/track', `192.0.2.${n}`, CHUNKED),
+    );
+    await time.waitFor(30);
+    time.pass(900);
+    expect(time.callers.taken.waits).toBe(30);
+    for (const { socket } of callers.slice(2)) socket.write('0\r\n\r\n');
+    await until(() => callers.slice(2).every(({ heard }) => heard.endsWith('answered')));
+    time.pass(200);
+    expect(time.callers.taken.waits).toBe(2);
+    for (const { socket } of callers) socket.destroy();
+  });
+
+  it.each([
+    ['192.0.2.1', '192.0.2.200', '192.0.3.1'],
+    ['2001:db8:0:1::1', '2001:db8:0:1:ffff::2', '2001:db8:0:2::1'],
+  ])('of %s and %s are the same, and another’s than %s', async (one, same, other) => {
+    await start({ lateOfNetwork: 2 }, answered);
+    const slow = [one, same, one, same].map((address) => call('POST /v1/core/track', address, CHUNKED));
+    const elsewhere = call('POST /v1/core/track', other, CHUNKED);
+    const quick = call('POST /v1/core/track', same, unfinished(30_000));
+    await time.waitFor(6);
+    await time.still();
+    time.pass(1_001);
+    expect(time.callers.taken.waits).toBe(3);
+    await until(() => slow.filter(({ heard }) => heard.startsWith('HTTP/1.1 408 ')).length === 3);
+    quick.socket.write('a');
+    await until(() => quick.heard.endsWith('answered'));
+    expect(elsewhere.heard).toBe('');
+    for (const { socket } of [...slow, elsewhere]) socket.destroy();
+  });
+
+  it('of all networks together have an end', async () => {
+    await start({ late: 3 }, answered);
+    const slow = [1, 1, 1, 2, 3].map((n) => call('POST /v1/core/track', `192.0.${n}.1`, CHUNKED));
+    await time.waitFor(5);
+    time.pass(1_001);
+    expect(time.callers.taken.waits).toBe(3);
+    await until(() => slow.filter(({ heard }) => heard.startsWith('HTTP/1.1 408 ')).length === 2);
+    expect(slow.slice(3).map(({ heard }) => heard)).toEqual(['', '']);
+    for (const { socket } of slow) socket.destroy();
+  });
+});
+
+describe('an answer that its reader does not take', () => {
+  const answerOf =
+    (bytes: number) => (request: { url?: string; resume(): unknown }, response: ServerResponse) => {
+      request.resume();
+      response.end(request.url === '/v1/core/track' ? 'answered' : Buffer.alloc(bytes, 'a'));
+    };
+  const reader = (address?: string, path = '/v1/crm/notes'): Caller => {
+    const caller = call(`GET ${path}`, address, '\r\n');
+    caller.socket.pause();
+    return caller;
+  };
+
+  /** Asks for more, one after the other, than the system takes for a reader. */
+  const ANSWERS = 20;
+  const MANY = 'GET /v1/crm/notes HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(ANSWERS);
+
+  it('leaves its module at once, and reaches its reader when that reads', async () => {
+    await start({}, answerOf(900_000), { connections: 1 });
+    const slow = [reader(), reader()];
+    for (const { socket } of slow) socket.write(MANY);
+    await time.waitFor(2);
+    expect(await (await ask()).text()).toBe('answered');
+    let read = 0;
+    for (const { socket } of slow) socket.on('data', (chunk) => (read += chunk.length)).resume();
+    await until(() => read > slow.length * (1 + ANSWERS) * 900_000);
+    await time.waitFor(0);
+    expect(time.callers.taken.bytes).toBe(0);
+    for (const { socket } of slow) socket.destroy();
+  });
+
+  it('that is too large for that gives way to who waits for the connection', async () => {
+    await start({}, answerOf(20 << 20), { connections: 1 });
+    const slow = reader('192.0.2.1', '/v1/core/contacts');
+    await time.waitFor(1);
+    await time.still();
+    time.pass(30 * 60_000);
+    const next = reader('192.0.2.9', '/v1/core/imports/1');
+    await time.still();
+    time.pass(3 * 60_000);
+    expect(await (await ask()).text()).toBe('answered');
+    for (const { socket } of [slow, next]) socket.destroy();
+  });
+
+  it('takes no more of the memory than there is', async () => {
+    await start({ bytes: 2 << 20 }, answerOf(900_000));
+    const slow = Array.from({ length: 6 }, () => reader());
+    for (const { socket } of slow) socket.write(MANY);
+    await until(() => time.callers.taken.bytes > 900_000);
+    await time.still();
+    expect(time.callers.taken.bytes).toBeLessThanOrEqual(2 << 20);
+    expect(time.callers.taken.waits).toBeLessThanOrEqual(2);
+    for (const { socket } of slow) socket.destroy();
+    await time.waitFor(0);
+    expect(time.callers.taken.bytes).toBe(0);
+  });
+
+  it('is cut off when nothing of it is taken, an own document like a module’s', async () => {
+    await start({}, answerOf(12 << 20));
+    const slow = reader();
+    await time.waitFor(1);
+    await time.still();
+    for (let n = 0; n < 20; n += 1) time.pass(9_000);
+    const ended = once(slow.socket, 'close');
+    slow.socket.resume();
+    await ended;
+    expect(slow.heard.length).toBeLessThan(12 << 20);
+    await time.waitFor(0);
+  });
+});

@@ -1,0 +1,197 @@
+import { networkOf } from '@customer-platform/config';
+
+/** A request that waits for its caller longer than this counts against the caller's network, in milliseconds. */
+const LATE_MS = 1_000;
+
+/** What those that wait for their callers may take of the process. */
+export interface Room {
+  /** Of bodies that are on their way or wait for their module, and of answers that are not taken. */
+  readonly bytes: number;
+  /** Of those, in late ones of one network. */
+  readonly bytesOfNetwork: number;
+  /** Late ones at once, and those of one network: an IPv4 /24 or an IPv6 /64. */
+  readonly late: number;
+  readonly lateOfNetwork: number;
+}
+
+/** A sixth of what a pod has; a late one costs some 20 KiB beside its bytes. */
+export const ROOM: Room = { bytes: 64 << 20, bytesOfNetwork: 16 << 20, late: 2_048, lateOfNetwork: 256 };
+
+/** Of a room that is full, so much is freed at once: finding who takes most reads all. */
+const KEPT_OF_FULL_ROOM = 7 / 8;
+
+/** Whoever sends or takes 16 KiB/s keeps the connection that it holds, though others wait for it. */
+const QUICK_BYTES_PER_MS = 16;
+
+/** A body or an answer that waits for its caller. */
+export abstract class CallerWait {
+  /** Bytes that are counted for it. */
+  counted = 0;
+  /** Whether it counts against its network. */
+  isLate = false;
+  private found: string | undefined;
+
+  constructor(
+    private readonly address: string,
+    readonly began: number,
+  ) {}
+
+  /** Looked for in late ones alone: most requests never ask. */
+  get network(): string {
+    return (this.found ??= networkOf(this.address, 24));
+  }
+
+  /** Connections to a module of which it holds one; others may wait for that. */
+  abstract get holds(): object | undefined;
+  /** Bytes that its caller has sent or taken. */
+  abstract get moved(): number;
+  /** Whether its caller has sent or taken too little for too long, or had all its time. */
+  abstract isOverdue(now: number): boolean;
+  /** Ends it, as its caller is too slow, or as it takes of the memory what there is no room for. */
+  abstract giveUp(why: 'slow' | 'crowded'): void;
+}
+
+/**
+ * Who waits for callers, and for how much memory and how many connections. A caller may be slow as long as nobody needs
+ * what that takes: then the slowest of the network that takes most gives way. So a client that holds a thousand requests
+ * loses its own.
+ */
+export class SlowCallers {
+  /** Those that began within the last second, the eldest first. */
+  private readonly fresh = new Set<CallerWait>();
+  private readonly late = new Map<string, Set<CallerWait>>();
+  private lateOnes = 0;
+  private bytes = 0;
+
+  constructor(
+    private readonly room: Room = ROOM,
+    readonly now: () => number = () => performance.now(),
+  ) {}
+
+  /** How many wait, and what is counted for them and for whole bodies. */
+  get taken(): { waits: number; bytes: number } {
+    return { waits: this.fresh.size + this.lateOnes, bytes: this.bytes };
+  }
+
+  begin(wait: CallerWait): void {
+    this.fresh.add(wait);
+  }
+
+  /** It waits for its caller no more; its bytes count until they are released. */
+  end(wait: CallerWait): void {
+    this.fresh.delete(wait);
+    if (!wait.isLate) return;
+    const ofNetwork = this.late.get(wait.network);
+    wait.isLate = false;
+    if (!ofNetwork?.delete(wait)) return;
+    this.lateOnes -= 1;
+    if (ofNetwork.size === 0) this.late.delete(wait.network);
+  }
+
+  /** Counts what it holds now. Whether there is room, once others have given way who take more. */
+  hold(wait: CallerWait, bytes: number): boolean {
+    const more = bytes - wait.counted;
+    this.bytes += more;
+    wait.counted = bytes;
+    return more <= 0 || this.bytes <= this.room.bytes || this.free();
+  }
+
+  /** It holds nothing any more. */
+  release(wait: CallerWait): void {
+    this.bytes -= wait.counted;
+    wait.counted = 0;
+  }
+
+  /** Lets the slowest give way that holds one of these connections, of the network that holds most; no quick one. */
+  giveWay(connections: object): void {
+    const now = this.now();
+    let most: CallerWait[] = [];
+    for (const waits of this.late.values()) {
+      const slow = [...waits].filter(
+        (wait) => wait.holds === connections && rateOf(wait, now) < QUICK_BYTES_PER_MS,
+      );
+      if (slow.length > most.length) most = slow;
+    }
+    this.dismiss(this.slowestOf(most));
+  }
+
+  /** To be called every second: ends who is overdue, and who is late beyond its network's share. */
+  look(): void {
+    const now = this.now();
+    for (const wait of this.fresh) {
+      if (now - wait.began < LATE_MS) break;
+      this.fresh.delete(wait);
+      wait.isLate = true;
+      const ofNetwork = this.late.get(wait.network);
+      if (ofNetwork) ofNetwork.add(wait);
+      else this.late.set(wait.network, new Set([wait]));
+      this.lateOnes += 1;
+    }
+    for (const waits of this.late.values()) {
+      for (const wait of waits) if (wait.isOverdue(now)) this.dismiss(wait);
+      this.keepToShare(waits);
+    }
+    while (this.lateOnes > this.room.late) this.dismiss(this.slowestOf(this.largest()));
+  }
+
+  private keepToShare(waits: ReadonlySet<CallerWait>): void {
+    let bytes = 0;
+    for (const { counted } of waits) bytes += counted;
+    while (waits.size > this.room.lateOfNetwork || bytes > this.room.bytesOfNetwork) {
+      const slowest = this.slowestOf(waits);
+      bytes -= slowest?.counted ?? 0;
+      this.dismiss(slowest);
+    }
+  }
+
+  private largest(): Iterable<CallerWait> {
+    let largest = new Set<CallerWait>();
+    for (const waits of this.late.values()) if (waits.size > largest.size) largest = waits;
+    return largest;
+  }
+
+  /** Frees an eighth, of the networks that hold most. Whether there is room now. */
+  private free(): boolean {
+    const networks = new Map<string, { bytes: number; eldest: CallerWait[] }>();
+    for (const waits of [...this.late.values(), this.fresh]) {
+      for (const wait of waits) {
+        if (wait.counted === 0) continue;
+        const network = networks.get(wait.network);
+        if (network === undefined) networks.set(wait.network, { bytes: wait.counted, eldest: [wait] });
+        else {
+          network.bytes += wait.counted;
+          network.eldest.push(wait);
+        }
+      }
+    }
+    while (this.bytes > this.room.bytes * KEPT_OF_FULL_ROOM) {
+      let most: { bytes: number; eldest: CallerWait[] } | undefined;
+      for (const network of networks.values()) if (network.bytes > (most?.bytes ?? 0)) most = network;
+      const wait = most?.eldest.shift();
+      if (most === undefined || wait === undefined) break;
+      most.bytes -= wait.counted;
+      this.dismiss(wait, 'crowded');
+    }
+    return this.bytes <= this.room.bytes;
+  }
+
+  private slowestOf(waits: Iterable<CallerWait>): CallerWait | undefined {
+    const now = this.now();
+    let slowest: CallerWait | undefined;
+    let least = Infinity;
+    for (const wait of waits) {
+      const rate = rateOf(wait, now);
+      if (rate < least) [slowest, least] = [wait, rate];
+    }
+    return slowest;
+  }
+
+  private dismiss(wait: CallerWait | undefined, why: 'slow' | 'crowded' = 'slow'): void {
+    if (wait === undefined) return;
+    this.end(wait);
+    this.release(wait);
+    wait.giveUp(why);
+  }
+}
+
+const rateOf = ({ moved, began }: CallerWait, now: number): number => moved / (now - began);
