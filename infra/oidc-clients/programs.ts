@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from '../install/cache.mjs';
 import { findGo } from '@customer-platform/kit/go-program.ts';
 import { walkOutside } from './outside-program.ts';
 import type { Client } from './walk.ts';
@@ -14,9 +15,9 @@ const AUTHLIB = ['authlib==1.9.9', 'joserfc==1.8.0', 'requests==2.34.2'];
 export async function goClient(root: string): Promise<Client> {
   const go = await findGo();
   if (go === undefined) throw new Error('Go is not on the path: https://go.dev/doc/install');
-  const folder = join(root, 'node_modules/.cache/customer-platform');
-  mkdirSync(folder, { recursive: true });
-  const program = join(folder, 'oidc-client-go');
+  // Of this checkout: it is built of its sources.
+  const program = join(root, '.data/bin/oidc-client-go');
+  mkdirSync(dirname(program), { recursive: true });
   const source = join(import.meta.dirname, 'go');
   await run(go, ['build', '-o', program, '.'], { cwd: source, timeout: MADE_WITHIN_MS });
   return {
@@ -26,8 +27,8 @@ export async function goClient(root: string): Promise<Client> {
 }
 
 /** Authlib, in a virtual environment of its own, made by pip the first time. @throws Error with the remedy */
-export async function pythonClient(root: string, say: (line: string) => void): Promise<Client> {
-  const folder = join(root, 'node_modules/.cache/customer-platform', AUTHLIB.join('-').replaceAll('==', '-'));
+export async function pythonClient(say: (line: string) => void): Promise<Client> {
+  const folder = join(cacheFolder(), AUTHLIB.join('-').replaceAll('==', '-'));
   const python = join(folder, 'bin/python');
   const walk = join(import.meta.dirname, 'python/walk.py');
   // Written last: without it the installation has not come to its end.

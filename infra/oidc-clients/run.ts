@@ -30,7 +30,7 @@ const CLIENTS: readonly [name: string, make: () => Client | Promise<Client>][] =
   ['openid-client', () => openidClient],
   ['oauth4webapi', () => oauth4webapi],
   ['go', () => goClient(root)],
-  ['python', () => pythonClient(root, say)],
+  ['python', () => pythonClient(say)],
 ];
 
 async function main(): Promise<void> {

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { cacheFolder } from '../install/cache.mjs';
+import { markInUse } from '../install/install.mjs';
 import { Guardian } from '../local/services/guardian.ts';
 import { type Kafka, startKafka } from '../local/services/kafka.ts';
 import { freePort } from '../kit/ports.ts';
@@ -19,7 +21,7 @@ declare global {
   var testServices: TestServices | undefined;
 }
 
-const CACHE = resolve(import.meta.dirname, '../../node_modules/.cache/customer-platform');
+const ROOT = resolve(import.meta.dirname, '../..');
 /** Two workers, each with a few apps in one process, each app with its pool. */
 const CONNECTIONS = 300;
 
@@ -31,7 +33,8 @@ export default async function startTestServices(): Promise<void> {
   // New with each run, also on a server that stays: the migrations may have changed since the last one.
   process.env['TEST_TEMPLATE_PREFIX'] = `template_${randomBytes(6).toString('hex')}`;
   // Most tests' processes run code that an earlier one has run: V8 need not compile it again.
-  process.env['NODE_COMPILE_CACHE'] ??= join(CACHE, 'compiled');
+  process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, '.nx/compiled');
+  await markInUse(ROOT, 'npm run jest');
   const needPostgres = !process.env['TEST_POSTGRES_URL'];
   const needKafka = !process.env['TEST_KAFKA_BROKERS'];
   if (!needPostgres && !needKafka) return;
@@ -68,7 +71,7 @@ async function giveKafka(services: TestServices): Promise<void> {
     port: await freePort(),
     controllerPort: await freePort(),
     log: join(services.folder, 'kafka.log'),
-    cache: CACHE,
+    cache: cacheFolder(),
     guardian: services.guardian,
     brief: true,
   });

@@ -4,7 +4,7 @@ import { existsSync, globSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { consoleIsBuilt } from './console.ts';
-import { APPS, CACHE, ROOT, mainOf } from './modules.ts';
+import { APPS, ROOT, mainOf } from './modules.ts';
 
 const SOURCES = [
   '{apps,libs}/*/src/**/*',
@@ -14,7 +14,8 @@ const SOURCES = [
   '.swcrc',
   'nx.json',
 ];
-const RECORD = join(CACHE, 'built');
+/** Of this checkout, and gone when its packages are installed anew: they are built with. */
+const RECORD = join(ROOT, 'node_modules/.cache/customer-platform', 'built');
 
 /**
  * Builds all apps and libraries where a source has changed since the last build from here. Nx knows that too, but

@@ -2,8 +2,6 @@ import { join, resolve } from 'node:path';
 
 /** The checkout that this runs from. */
 export const ROOT = resolve(import.meta.dirname, '../../..');
-/** What is expensive to fetch and not data: survives `--reset`. */
-export const CACHE = join(ROOT, 'node_modules/.cache/customer-platform');
 
 /** The modules with a database each, in the order in which they start. */
 export const MODULES = ['identity', 'core', 'loyalty', 'messaging', 'crm'] as const;

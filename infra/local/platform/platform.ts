@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { cacheFolder } from '../../install/cache.mjs';
 import { Guardian } from '../services/guardian.ts';
 import { makeKafkaArchive } from '../services/kafka-archive.ts';
 import { brokerAnswers, startKafka } from '../services/kafka.ts';
@@ -8,7 +9,7 @@ import { startNodeProcess } from './app-process.ts';
 import { serveConsole } from './console.ts';
 import type { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';
-import { type AppName, type AppProcess, CACHE, PROCESSES, ROOT, mainOf } from './modules.ts';
+import { type AppName, type AppProcess, PROCESSES, ROOT, mainOf } from './modules.ts';
 import type { StartOptions } from './options.ts';
 import type { PortPlan } from './port-plan.ts';
 import type { Progress } from './progress.ts';
@@ -96,7 +97,7 @@ export class Platform {
           port: ports.kafka,
           controllerPort: ports.kafkaController,
           log: data.log('kafka'),
-          cache: CACHE,
+          cache: cacheFolder(),
           guardian: this.guardian,
           began,
         }),
@@ -171,7 +172,7 @@ export class Platform {
     const { data, options } = this.parts;
     if (options.brokers) return;
     this.endPreparation = makeKafkaArchive({
-      cache: CACHE,
+      cache: cacheFolder(),
       kafkaFolder: data.file('kafka'),
       log: data.log('kafka-archive'),
       guardian: this.guardian,

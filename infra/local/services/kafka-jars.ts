@@ -7,6 +7,15 @@ import { promisify } from 'node:util';
 const LOCK = join(import.meta.dirname, '../kafka/jars.lock');
 const FETCH = ['--use-system-ca', '--use-env-proxy', join(import.meta.dirname, 'fetch-jars.ts')];
 
+/** Another start, of any checkout, may have been first; its copy is as good. */
+function putInPlace(draft: string, folder: string): void {
+  try {
+    renameSync(draft, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
+  }
+}
+
 /** Where the jars of this lock file are. */
 export function kafkaJarsFolder(cache: string): string {
   const version = createHash('sha256').update(readFileSync(LOCK)).digest('hex').slice(0, 12);
@@ -25,12 +34,14 @@ export async function kafkaJars(cache: string): Promise<string> {
   mkdirSync(dirname(folder), { recursive: true });
   try {
     await promisify(execFile)(process.execPath, [...FETCH, LOCK, draft]);
-    // Another start may have been first; its copy is as good.
-    if (!existsSync(folder)) renameSync(draft, folder);
+    putInPlace(draft, folder);
     return folder;
   } catch (cause) {
     const { stderr, message } = cause as { stderr?: string; message: string };
-    throw new Error(`Kafka could not be fetched: ${stderr?.trim() || message}`, { cause });
+    throw new Error(
+      `Kafka could not be fetched: ${(stderr?.trim() || message).replaceAll(/\s*\n\s*/g, ' ')}. Behind a proxy set HTTPS_PROXY; another repository is named by MAVEN_REPOSITORY.`,
+      { cause },
+    );
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }

@@ -11,8 +11,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { getPriority, tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import pg from 'pg';
+import { cacheFolder } from '../../install/cache.mjs';
 import { waitUntilReady } from './child.ts';
 import { Guardian } from './guardian.ts';
 import { brokerAnswers, startKafka } from './kafka.ts';
@@ -20,7 +21,7 @@ import { commandLine } from './orphans.ts';
 import { freePort } from '@customer-platform/kit/ports.ts';
 import { answers, queryOnce, startPostgres } from './postgres.ts';
 
-const cache = resolve(import.meta.dirname, '../../../node_modules/.cache/customer-platform');
+const cache = cacheFolder();
 
 let folder: string;
 let guardian: Guardian;

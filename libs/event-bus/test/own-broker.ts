@@ -15,6 +15,7 @@ interface Guardian {
 /** What is used of `infra/kit` and `infra/local/services`; loaded at run time, for its files name each other by `.ts`. */
 interface Services {
   Guardian: new () => Guardian;
+  cacheFolder(): string;
   freePort(): Promise<number>;
   startKafka(options: {
     folder: string;
@@ -34,8 +35,13 @@ const ROOT = new URL('../../../', import.meta.url);
 
 async function services(): Promise<Services> {
   const load = async (name: string): Promise<object> =>
-    (await import(new URL(`infra/${name}.ts`, ROOT).href)) as object;
-  const files = ['kit/ports', 'local/services/guardian', 'local/services/kafka'];
+    (await import(new URL(`infra/${name}`, ROOT).href)) as object;
+  const files = [
+    'install/cache.mjs',
+    'kit/ports.ts',
+    'local/services/guardian.ts',
+    'local/services/kafka.ts',
+  ];
   return Object.assign({}, ...(await Promise.all(files.map(load)))) as Services;
 }
 
@@ -104,7 +110,7 @@ export class OwnBroker {
       controllerPort: this.controllerPort,
       brief: true,
       log: join(this.folder, 'broker.log'),
-      cache: new URL('node_modules/.cache/customer-platform', ROOT).pathname,
+      cache: this.from.cacheFolder(),
       guardian: this.guardian,
       ...(this.given.settings ? { settings: this.given.settings(this) } : {}),
       ...(this.given.format ? { format: this.given.format } : {}),

@@ -118,6 +118,12 @@ export class AppProcess {
   }
 }
 
+/** Where what is fetched once is kept; told at run time, as the program that knows is no library. */
+export async function cacheFolder(): Promise<string> {
+  const { href } = pathToFileURL(join(WORKSPACE, 'infra/install/cache.mjs'));
+  return ((await import(href)) as { cacheFolder: () => string }).cacheFolder();
+}
+
 /** Brings every app's and library's built code up to its sources; costs nothing where it is. */
 export async function buildAll(): Promise<void> {
   const builder = pathToFileURL(join(WORKSPACE, 'infra/local/platform/build.ts')).href;

@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts, WORKSPACE } from '../app-process.js';
+import { cacheFolder, freePorts, WORKSPACE } from '../app-process.js';
 
 const LOCK = join(WORKSPACE, 'libs/testing/src/redis/jars.lock');
 const FETCH_JARS = join(WORKSPACE, 'infra/local/services/fetch-jars.ts');
-const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
 const READY = 'Ready to accept connections';
 
 /** A Redis of a spec file's own, which keeps nothing. */
@@ -68,7 +67,7 @@ async function start(program: string, port: number): Promise<ChildProcess> {
 /** The program for this system: the jar has one for each, and is unpacked once per lock file. */
 async function redisProgram(): Promise<string> {
   const version = createHash('sha256').update(readFileSync(LOCK)).digest('hex').slice(0, 12);
-  const folder = join(CACHE, `redis-${version}`);
+  const folder = join(await cacheFolder(), `redis-${version}`);
   if (!existsSync(folder)) {
     const draft = `${folder}.${String(process.pid)}`;
     const run = promisify(execFile);

@@ -4,9 +4,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePorts, WORKSPACE } from '../app-process.js';
+import { cacheFolder, freePorts } from '../app-process.js';
 
-const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
 const VERSION = 'v1.2.0';
 const MODULE = `github.com/johannesboyne/gofakes3/cmd/gofakes3@${VERSION}`;
 const BUILT_WITHIN_MS = 570_000;
@@ -81,7 +80,7 @@ async function serving(child: ChildProcess, endpoint: string): Promise<void> {
 
 /** The program, built once for each version. */
 async function builtProgram(): Promise<string> {
-  const folder = join(CACHE, `gofakes3-${VERSION}`);
+  const folder = join(await cacheFolder(), `gofakes3-${VERSION}`);
   const program = join(folder, 'gofakes3');
   if (existsSync(program)) return program;
   const draft = `${folder}.${String(process.pid)}`;
