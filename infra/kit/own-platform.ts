@@ -25,7 +25,7 @@ export async function startOwnPlatform(
   const port = String(await freePort());
   const child = spawn('npm', ['start', '--silent', '--', '--data', data, '--port', port], {
     cwd: root,
-    env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', KAFKA_BROKERS: '' },
+    env: { ...process.env, NODE_OPTIONS: '', PLATFORM_DATABASE_URL: '', PLATFORM_KAFKA_BROKERS: '' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

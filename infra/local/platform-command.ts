@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './platform/build.ts';
 import { DataFolder } from './platform/data-folder.ts';
-import { databaseAddresses, prepareDatabases } from './platform/databases.ts';
+import { databaseAddresses, prepareDatabases, serverOf } from './platform/databases.ts';
 import { givenService, moduleEnvironments, runInModule } from './platform/module-command.ts';
 import { MODULES, type ModuleName, ROOT } from './platform/modules.ts';
 import { readOptions } from './platform/options.ts';
@@ -35,7 +35,7 @@ Runs an operators' command as it runs in the images: on the platform that "npm s
 or on the service whose environment is given (DATABASE_URL and what else it reads).
 
   migrate                                all modules: makes their roles and databases too where they are missing, on the
-                                         server of DATABASE_URL, and prints the addresses; --module MODULE: its own only
+                                         server of PLATFORM_DATABASE_URL, and prints the addresses; --module MODULE: its own only
 ${Object.entries(MODULES_WITH)
   .map(([noun, modules]) => `  ${`${noun} …`.padEnd(39)}${modules.join(', ')}`)
   .join('\n')}
@@ -88,10 +88,11 @@ async function migrateAll(folder: string): Promise<number> {
   const adminUrl = readOptions([]).databaseUrl ?? data.readJson<DemoFacts>('demo.json')?.postgres_url;
   if (adminUrl === undefined)
     throw new Error(
-      'There is no database server: give its address in DATABASE_URL, or run "npm start" first.',
+      'There is no database server: give its address in PLATFORM_DATABASE_URL, or run "npm start" first.',
     );
   const secrets = loadSecrets(data);
   await build();
+  process.stderr.write(`On the server ${serverOf(adminUrl)}\n`);
   await prepareDatabases({ adminUrl, embedded: false }, secrets, data);
   process.stdout.write(`${JSON.stringify(databaseAddresses(adminUrl, secrets), null, 2)}\n`);
   return 0;

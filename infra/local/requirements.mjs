@@ -29,7 +29,7 @@ export function findJava(env = process.env) {
     complaint = `Java ${version} (${java}) is too old for Kafka`;
   }
   throw new Error(
-    `${complaint}: install Java ${LEAST_JAVA} or newer (Debian, Ubuntu: apt install openjdk-17-jre-headless; macOS: brew install openjdk), or give your own brokers in KAFKA_BROKERS.`,
+    `${complaint}: install Java ${LEAST_JAVA} or newer (Debian, Ubuntu: apt install openjdk-17-jre-headless; macOS: brew install openjdk), or give your own brokers in PLATFORM_KAFKA_BROKERS.`,
   );
 }
 

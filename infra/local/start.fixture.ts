@@ -19,7 +19,7 @@ export class StartedPlatform {
     this.npm = spawn('npm', ['start', '--silent', '--', '--data', data, ...options], {
       cwd: ROOT,
       // Node's own options of the test run are not for the platform.
-      env: { ...process.env, NODE_OPTIONS: '', DATABASE_URL: '', KAFKA_BROKERS: '' },
+      env: { ...process.env, NODE_OPTIONS: '', PLATFORM_DATABASE_URL: '', PLATFORM_KAFKA_BROKERS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     });

@@ -11,7 +11,7 @@ const NEEDED_TO_INSTALL_MB = 2048;
 async function start() {
   requireNode();
   const { continueUnderNode, nodeOf, staleness, usePackages } = await import('../install/install.mjs');
-  if (!process.env.KAFKA_BROKERS) findJava();
+  if (!process.env.PLATFORM_KAFKA_BROKERS) findJava();
   if (staleness(ROOT) !== undefined) requireDisk(ROOT, NEEDED_TO_INSTALL_MB);
   await usePackages(ROOT, 'npm start', (line) => process.stdout.write(`${line}\n`));
   if (process.execPath === nodeOf(ROOT)) {

@@ -5,7 +5,7 @@ import { fullDiskSentence, requireDisk } from './requirements.mjs';
 import { baseUrl, consoleUrl, coreUrl, mailUrl } from './platform/app-environment.ts';
 import { build } from './platform/build.ts';
 import { DataFolder } from './platform/data-folder.ts';
-import { prepareDatabases } from './platform/databases.ts';
+import { prepareDatabases, requireServer, serverOf } from './platform/databases.ts';
 import { boundLogs } from './platform/log-files.ts';
 import { ROOT } from './platform/modules.ts';
 import { HELP, type StartOptions, readOptions } from './platform/options.ts';
@@ -84,13 +84,19 @@ async function startAll(running: Platform, data: DataFolder, options: StartOptio
   const { databaseUrl, brokers } = options;
   const { ports, secrets } = running.wiring;
   const postgres = databaseUrl
-    ? Promise.resolve()
+    ? step('PostgreSQL', async (detail) => {
+        await requireServer(databaseUrl);
+        detail(`${serverOf(databaseUrl)}, of PLATFORM_DATABASE_URL`);
+      })
     : step('PostgreSQL', async (detail) => {
         await running.startPostgres();
         detail(`127.0.0.1:${ports.postgres}`);
       });
   const kafka = brokers
-    ? requireBrokers(brokers)
+    ? step('Kafka', async (detail) => {
+        await requireBrokers(brokers);
+        detail(`${brokers}, of PLATFORM_KAFKA_BROKERS`);
+      })
     : step('Kafka', async (detail) => {
         await running.startKafka();
         detail(`127.0.0.1:${ports.kafka}`);

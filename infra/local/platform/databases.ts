@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { queryOnce } from '../services/postgres.ts';
+import { WRONG_PASSWORD, queryOnce } from '../services/postgres.ts';
 import type { DatabaseAddresses } from './app-environment.ts';
 import { migrationsFingerprint } from './build.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -40,6 +40,25 @@ function address(adminUrl: string, module: ModuleName, role: string, password: s
   return url.toString();
 }
 
+/** A server as it may be shown: without the password. */
+export function serverOf(url: string): string {
+  const { username, host } = new URL(url);
+  return `${host} as ${decodeURIComponent(username) || 'its default user'}`;
+}
+
+/** @throws Error of one sentence where a person's own server does not answer. */
+export async function requireServer(url: string): Promise<void> {
+  try {
+    await queryOnce(url, 'SELECT 1');
+  } catch (cause) {
+    const { message, code } = cause as { message: string; code?: string };
+    throw new Error(
+      `The PostgreSQL of PLATFORM_DATABASE_URL (${serverOf(url)}) does not serve (${message || code}): start it or put the address right, or unset it to use ours.`,
+      { cause },
+    );
+  }
+}
+
 interface DatabaseServer {
   adminUrl: string;
   /** Ours alone: what is recorded about it stays true. */
@@ -59,6 +78,7 @@ export async function prepareDatabases(
   const last = data.readJson<Migrated>(RECORD);
   if (embedded && last?.migrations === migrations && last.server === (await serverIdentity(adminUrl)))
     return false;
+  if (!embedded) await requireOurs(adminUrl, secrets);
   await provision(adminUrl, secrets);
   const addresses = databaseAddresses(adminUrl, secrets);
   // Two at a time: each is a second of CPU, and so many cores has the smallest machine.
@@ -83,6 +103,52 @@ async function serverIdentity(adminUrl: string): Promise<string> {
     [MODULES],
   );
   return row?.identity ?? '';
+}
+
+/**
+ * Provisioning takes rights from everybody on databases of the modules' names, and gives their roles new passwords. On a
+ * server that is not ours alone, those of somebody else stay as they are.
+ * @throws Error of one sentence
+ */
+export async function requireOurs(adminUrl: string, secrets: Secrets): Promise<void> {
+  const names = await queryOnce<{ database: string; owner: string }>(
+    adminUrl,
+    'SELECT datname AS database, pg_get_userbyid(datdba) AS owner FROM pg_database WHERE datname = ANY ($1)',
+    [MODULES],
+  );
+  const foreign = names.find(({ database, owner }) => owner !== `${database}_owner`);
+  if (foreign)
+    throw new Error(
+      `The database ${foreign.database} on ${serverOf(adminUrl)} is owned by ${foreign.owner}, not by ${foreign.database}_owner: it is another program's. Give a server without it in PLATFORM_DATABASE_URL.`,
+    );
+  const roles = await queryOnce<{ role: string }>(
+    adminUrl,
+    'SELECT rolname AS role FROM pg_roles WHERE rolname = ANY ($1)',
+    [MODULES.flatMap((module) => [`${module}_owner`, `${module}_app`])],
+  );
+  for (const { role } of roles) {
+    const [module = '', part] = role.split('_');
+    const password = secrets.modules[module as ModuleName][part as 'owner' | 'app'];
+    if (await isRefused(adminUrl, role, password))
+      throw new Error(
+        `The role ${role} on ${serverOf(adminUrl)} has another password than ${RECORDED_IN}: another folder's platform uses it. Put that file back, or give another server in PLATFORM_DATABASE_URL.`,
+      );
+  }
+}
+
+const RECORDED_IN = 'secrets.json of this data folder';
+
+/** Whether the server knows another password of a role. Who may not connect to this database has been known before. */
+async function isRefused(adminUrl: string, role: string, password: string): Promise<boolean> {
+  const url = new URL(adminUrl);
+  url.username = role;
+  url.password = password;
+  try {
+    await queryOnce(url.href, 'SELECT 1');
+    return false;
+  } catch (error) {
+    return (error as { code?: string }).code === WRONG_PASSWORD;
+  }
 }
 
 async function provision(adminUrl: string, secrets: Secrets): Promise<void> {

@@ -19,7 +19,8 @@ export interface StartOptions {
 
 export const HELP = `npm start [-- options]
 
-Starts the whole platform on this machine: PostgreSQL, Kafka, the six apps, a mail catcher and a demo organization.
+Starts the whole platform on this machine: PostgreSQL, Kafka, the six apps, a
+mail catcher and a demo organization.
 
   --data DIR       where data, secrets and logs are kept (.data)
   --reset          empties that folder first
@@ -28,22 +29,29 @@ Starts the whole platform on this machine: PostgreSQL, Kafka, the six apps, a ma
   --smtp-port N    the mail catcher's SMTP port (1025, or the next free one)
   --help           prints this
 
-DATABASE_URL (of a role that may create roles and databases) and KAFKA_BROKERS use yours instead of the embedded ones.
+PLATFORM_DATABASE_URL (of a role that may create roles and databases) and
+PLATFORM_KAFKA_BROKERS use yours instead of the embedded ones. DATABASE_URL and
+KAFKA_BROKERS, which another project may have set, are not read.
 `;
 
 /** @throws Error of one sentence. */
 export function readOptions(args: string[], env: NodeJS.ProcessEnv = process.env): StartOptions {
   const values = parse(args);
-  return {
+  const options = {
     data: resolve(values.data ?? join(ROOT, '.data')),
     reset: values.reset ?? false,
     help: values.help ?? false,
     port: port('--port', values.port),
     mailPort: port('--mail-port', values['mail-port']),
     smtpPort: port('--smtp-port', values['smtp-port']),
-    databaseUrl: databaseUrl(env['DATABASE_URL']),
-    brokers: env['KAFKA_BROKERS'] || undefined,
+    databaseUrl: databaseUrl(env['PLATFORM_DATABASE_URL']),
+    brokers: env['PLATFORM_KAFKA_BROKERS'] || undefined,
   };
+  if (options.reset && (options.databaseUrl ?? options.brokers) !== undefined)
+    throw new Error(
+      '--reset empties the data folder and nothing else: drop the databases and topics on your own server yourself, and start without it.',
+    );
+  return options;
 }
 
 function parse(args: string[]) {
@@ -75,6 +83,6 @@ function port(name: string, text: string | undefined): number | undefined {
 function databaseUrl(text: string | undefined): string | undefined {
   if (!text) return undefined;
   if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
-    throw new Error('DATABASE_URL must be a postgres:// address.');
+    throw new Error('PLATFORM_DATABASE_URL must be a postgres:// address.');
   return text;
 }

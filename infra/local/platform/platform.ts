@@ -224,6 +224,6 @@ export async function requireBrokers(brokers: string): Promise<void> {
     if (host !== undefined && (await brokerAnswers(host, Number(port)))) return;
   }
   throw new Error(
-    `No Kafka broker of KAFKA_BROKERS (${brokers}) answers: start them, or unset it to use ours.`,
+    `No Kafka broker of PLATFORM_KAFKA_BROKERS (${brokers}) answers: start them, or unset it to use ours.`,
   );
 }

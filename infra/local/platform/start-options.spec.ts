@@ -12,19 +12,36 @@ describe('the options of npm start', () => {
   });
 
   it('take a person’s own services from the environment', () => {
-    const env = { DATABASE_URL: 'postgres://me@db/postgres', KAFKA_BROKERS: 'k1:9092,k2:9092' };
+    const env = {
+      PLATFORM_DATABASE_URL: 'postgres://me@db/postgres',
+      PLATFORM_KAFKA_BROKERS: 'k1:9092,k2:9092',
+    };
     expect(readOptions(['--data', '/x', '--port', '9000'], env)).toMatchObject({
       data: '/x',
       port: 9000,
-      databaseUrl: env.DATABASE_URL,
-      brokers: env.KAFKA_BROKERS,
+      databaseUrl: env.PLATFORM_DATABASE_URL,
+      brokers: env.PLATFORM_KAFKA_BROKERS,
     });
+  });
+
+  it('do not follow the addresses that another project has set', () => {
+    const { databaseUrl, brokers } = readOptions([], {
+      DATABASE_URL: 'postgres://theirs/x',
+      KAFKA_BROKERS: 'theirs:9092',
+    });
+    expect([databaseUrl, brokers]).toEqual([undefined, undefined]);
   });
 
   it.each([
     [['--prot', '1'], {}, '--prot'],
     [['--port', 'x'], {}, '--port takes a port'],
-    [[], { DATABASE_URL: 'mysql://db' }, 'DATABASE_URL must be a postgres:// address'],
+    [[], { PLATFORM_DATABASE_URL: 'mysql://db' }, 'PLATFORM_DATABASE_URL must be a postgres:// address'],
+    [
+      ['--reset'],
+      { PLATFORM_DATABASE_URL: 'postgres://db' },
+      '--reset empties the data folder and nothing else',
+    ],
+    [['--reset'], { PLATFORM_KAFKA_BROKERS: 'k1:9092' }, '--reset empties the data folder and nothing else'],
   ])('%j with %j is refused', (args, env, sentence) => {
     expect(() => readOptions(args, env)).toThrow(sentence);
   });

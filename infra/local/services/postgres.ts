@@ -85,7 +85,7 @@ async function findPrograms(): Promise<Programs> {
     return (await import(packageName)) as Programs;
   } catch (cause) {
     throw new Error(
-      `npm has no PostgreSQL for ${process.platform} ${process.arch} (${packageName}): give your own in DATABASE_URL.`,
+      `PostgreSQL for ${process.platform} ${process.arch} (${packageName}) is not among the packages: remove node_modules and start again, or give your own in PLATFORM_DATABASE_URL.`,
       { cause },
     );
   }
@@ -208,6 +208,7 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-const WRONG_PASSWORD = '28P01';
+/** What a server says to a password that it does not know. */
+export const WRONG_PASSWORD = '28P01';
 
 const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
