@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
  */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
+const HIGHEST_OF_ALL = 65_535;
 const NEIGHBOURS = 50;
 const ATTEMPTS = 200;
 
@@ -28,7 +29,7 @@ export class PortChoice {
 
   /** `preferred`, or the next free one above it: the addresses that people type. */
   async preferred(preferred: number): Promise<number> {
-    for (let port = preferred; port < preferred + NEIGHBOURS; port += 1) {
+    for (let port = preferred; port < Math.min(preferred + NEIGHBOURS, HIGHEST_OF_ALL + 1); port += 1) {
       if (await this.take(port)) return port;
     }
     return this.free();

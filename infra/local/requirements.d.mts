@@ -1,7 +1,11 @@
 /** @throws Error of one sentence on a Node that is too old to begin with. */
 export function requireNode(version?: string): void;
-/** The Java to run Kafka with: JAVA_HOME's, else the path's. @throws Error of one sentence. */
-export function findJava(env?: NodeJS.ProcessEnv): string;
+/** @throws Error of one sentence on a system that is not supported as such. */
+export function requireSystem(platform?: NodeJS.Platform): void;
+/** The Java to run Kafka with: JAVA_HOME's, the path's, else Homebrew's. @throws Error of one sentence. */
+export function findJava(env?: NodeJS.ProcessEnv, homebrew?: readonly string[]): string;
+/** What the Java that {@link findJava} finds says of itself: another text is another Java. */
+export function javaIdentity(): string;
 /** Free mebibytes where `folder` is or would be. */
 export function freeMebibytes(folder: string): number;
 /** @throws Error of one sentence where less than `mebibytes` are free. */

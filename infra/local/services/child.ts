@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, readSync, statSync } from
 import { dirname } from 'node:path';
 import type { Guardian, Stage } from './guardian.ts';
 import { yieldWith } from './niceness.ts';
+import { startFailure } from './start-failure.ts';
 
 interface ChildOptions {
   /** What the process is called in sentences to a person. */
@@ -147,7 +148,5 @@ export async function waitUntilReady(
     await Promise.race([child.ended, new Promise((resolve) => setTimeout(resolve, 50))]);
   }
   const { code, signal } = await child.ended;
-  throw new Error(
-    `${child.name} ended while it was starting (${signal ?? `code ${code ?? '?'}`}); it said:\n${child.lastWords()}`,
-  );
+  throw new Error(startFailure(child.name, signal ?? `code ${code ?? '?'}`, child.lastWords(), child.log));
 }

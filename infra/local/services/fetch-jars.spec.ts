@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { copyByMaven, fetchJars, jarRepository, jarsIn } from './fetch-jars.ts';
 
 const BYTES = 'the bytes of a jar';
@@ -124,5 +126,35 @@ describe('copyByMaven', () => {
     expect(() => copyByMaven(lock, join(folder, 'jars'), env)).toThrow(
       /fetch the jars of .*: nobody is there/,
     );
+  });
+});
+
+describe('the program', () => {
+  it('asks Node where Maven cannot, and tells the complaints of both', async () => {
+    const bin = join(folder, 'bin');
+    mkdirSync(join(folder, '.m2'));
+    mkdirSync(bin);
+    writeFileSync(
+      join(bin, 'mvn'),
+      '#!/bin/sh\n[ "$1" = --version ] && exit\necho "[ERROR] no way out"; exit 1\n',
+      {
+        mode: 0o755,
+      },
+    );
+    const mirror = `<mirror><mirrorOf>*</mirrorOf><url>${repository}</url></mirror>`;
+    writeFileSync(join(folder, '.m2/settings.xml'), mirror);
+    const run = (lock: string) =>
+      promisify(execFile)(
+        process.execPath,
+        [join(import.meta.dirname, 'fetch-jars.ts'), lock, join(folder, 'jars')],
+        {
+          env: { HOME: folder, PATH: bin },
+        },
+      );
+    await run(file('jars.lock', `org.example.parts:part:1.2 ${SHA256}\n`));
+    expect(readFileSync(join(folder, 'jars/part-1.2.jar'), 'utf8')).toBe(BYTES);
+    await expect(run(file('other.lock', `org.example:part:1.2 ${'0'.repeat(64)}\n`))).rejects.toMatchObject({
+      stderr: expect.stringMatching(/no way out; and without Maven part-1\.2\.jar has another checksum/),
+    });
   });
 });

@@ -3,7 +3,7 @@
  * that does not exist yet. A line of it is `group:artifact:version` and the SHA-256 of the jar. It is a program because
  * those two options, which make Node trust what the machine trusts, hold for a whole process.
  *
- * Where Maven is installed it fetches them, as it is set up on the machine. Node does where it is not, or where
+ * Where Maven is installed it fetches them, as it is set up on the machine. Node does where it is not or cannot, or where
  * MAVEN_REPOSITORY says where they are. Either way a jar with another checksum is refused.
  */
 import { execFileSync } from 'node:child_process';
@@ -122,6 +122,24 @@ function pomOf(jars: readonly Jar[]): string {
   return `<project>${head}${rest}</project>`;
 }
 
+/** By Maven where it is to be asked; where that fails, since it reads no HTTPS_PROXY, by Node. */
+async function fetchAsSetUp(lock: string, folder: string, env: NodeJS.ProcessEnv): Promise<void> {
+  let complaint = '';
+  if (env['MAVEN_REPOSITORY'] === undefined && hasMaven(env)) {
+    try {
+      copyByMaven(lock, folder, env);
+      return;
+    } catch (error) {
+      complaint = `${(error as Error).message}; and without Maven `;
+    }
+  }
+  try {
+    await fetchJars(lock, folder, jarRepository(env));
+  } catch (cause) {
+    throw new Error(`${complaint}${(cause as Error).message}`, { cause });
+  }
+}
+
 function hasMaven(env: NodeJS.ProcessEnv): boolean {
   try {
     execFileSync('mvn', ['--version'], { env, stdio: 'ignore' });
@@ -144,9 +162,7 @@ if (import.meta.main) {
   const [lock, folder] = process.argv.slice(2);
   if (lock === undefined || folder === undefined) throw new Error('Name a lock file and a folder');
   try {
-    const { env } = process;
-    if (env['MAVEN_REPOSITORY'] === undefined && hasMaven(env)) copyByMaven(lock, folder, env);
-    else await fetchJars(lock, folder, jarRepository(env));
+    await fetchAsSetUp(lock, folder, process.env);
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1); // the other downloads end with it
