@@ -54,16 +54,17 @@ export function summary(facts: DemoFacts, elapsed: string): string[] {
     `  Ingestion key     ${facts.ingestion_key}`,
     `  Administrator key ${facts.admin_key}`,
     '',
-    '# Track a purchase of 12,990 CLP; within two seconds it has earned 12 points and caused a mail',
+    'Track a purchase of 12,990 CLP, which earns 12 points and causes a mail:',
     track as string,
     '',
-    `# ${DEMO_CUSTOMER.traits.first_name}'s timeline: the event, its points and its mail under one correlation id`,
+    `Look at the timeline of ${DEMO_CUSTOMER.traits.first_name}: event, points and mail, with one correlation id:`,
     timeline as string,
     '',
-    '# The mail',
+    'Read the mail:',
     mail as string,
     '',
-    'Ctrl-C stops everything.',
+    // Last, because a terminal of 24 lines has scrolled the first ones away.
+    `Ctrl-C stops everything. The Console is at ${facts.console_url}`,
     '',
   ];
 }
