@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../install/cache.mjs';
+import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { foreground } from '@customer-platform/kit/foreground.ts';
 
 const run = promisify(execFile);

@@ -9,7 +9,5 @@ export function ensureInstalled(root: string, say: (line: string) => void): Prom
  * sentence while another process runs on packages that would have to go.
  */
 export function usePackages(root: string, name: string, say: (line: string) => void): Promise<void>;
-/** Keeps the packages that this process runs on from being installed anew until it ends. */
-export function markInUse(root: string, name: string): Promise<void>;
 /** Runs a program under the installed Node in this terminal, passes signals on, ends as it ends. */
 export function continueUnderNode(root: string, script: string, args: string[]): void;

@@ -4,10 +4,11 @@
  * No dependency may be imported here.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { claim, holderOf } from './presence.mjs';
+import { described, markInUse, usersFolder, usersOf } from '../kit/packages-in-use.mjs';
+import { claim } from '../kit/presence.mjs';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
@@ -43,13 +44,6 @@ export function staleness(root) {
   return undefined;
 }
 
-/** Of those that run from the packages of a checkout, each a file; and of the one that installs them. */
-function usersFolder(root) {
-  const folder = join(root, '.data/in-use');
-  mkdirSync(folder, { recursive: true, mode: 0o711 });
-  return folder;
-}
-
 /**
  * Installs the packages where that is needed, and keeps them from being installed anew until this process ends: `npm ci`
  * begins by deleting them. Waits for another process that installs them. Throws an Error of one sentence while somebody
@@ -73,11 +67,6 @@ export async function usePackages(root, name, say) {
   }
 }
 
-/** Keeps the packages that this process runs on from being installed anew until it ends. */
-export async function markInUse(root, name) {
-  await claim(join(usersFolder(root), `${process.pid}.json`), name);
-}
-
 async function turnToInstall(root, name, say) {
   const gate = join(usersFolder(root), 'installing');
   for (let told = false; ; told = true) {
@@ -87,20 +76,6 @@ async function turnToInstall(root, name, say) {
     await pause(200);
   }
 }
-
-/** Who runs on the packages, this process not among them; of one command's processes the first. */
-async function usersOf(root) {
-  const folder = usersFolder(root);
-  const pids = readdirSync(folder).map((file) => Number(/^(\d+)\.json$/.exec(file)?.[1] ?? process.pid));
-  const others = pids.filter((pid) => pid !== process.pid).sort((one, other) => one - other);
-  const found = await Promise.all(others.map((pid) => holderOf(join(folder, `${pid}.json`))));
-  const holders = found.filter(Boolean);
-  return holders
-    .filter(({ name }, at) => holders.findIndex((each) => each.name === name) === at)
-    .map(described);
-}
-
-const described = ({ name, pid }) => `${name} (process ${pid})`;
 
 /**
  * Installs with `npm ci` where that is needed. Says so, with the time it took.

@@ -1,6 +1,6 @@
 /** The whole platform on this machine, under Node 24; `start.mjs` comes before and makes that Node available. */
 import { existsSync } from 'node:fs';
-import { markInUse } from '../install/install.mjs';
+import { markInUse } from '@customer-platform/kit/packages-in-use.mjs';
 import { fullDiskSentence, requireDisk } from './requirements.mjs';
 import { baseUrl, consoleUrl, coreUrl, mailUrl } from './platform/app-environment.ts';
 import { build } from './platform/build.ts';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../install/cache.mjs';
+import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { findGo } from '@customer-platform/kit/go-program.ts';
 
 const execute = promisify(execFile);

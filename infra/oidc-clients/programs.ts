@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../install/cache.mjs';
+import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { findGo } from '@customer-platform/kit/go-program.ts';
 import { walkOutside } from './outside-program.ts';
 import type { Client } from './walk.ts';

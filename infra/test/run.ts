@@ -10,7 +10,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markInUse } from '../install/install.mjs';
+import { markInUse } from '../kit/packages-in-use.mjs';
 import { endSurvivors, run, signalChildren } from './child.ts';
 import { isGreen, jestTotals, line, sum, type JestResult, type Totals } from './totals.ts';
 

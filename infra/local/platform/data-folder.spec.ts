@@ -138,7 +138,7 @@ describe('ports', () => {
 
 describe('the folder belongs to one start', () => {
   it('a second is told which process has it, however that was called, and has it when that is gone', async () => {
-    const script = `import { claim } from ${JSON.stringify(join(import.meta.dirname, '../../install/presence.mjs'))};
+    const script = `import { claim } from ${JSON.stringify(join(import.meta.dirname, '../../kit/presence.mjs'))};
       await claim(process.argv[1], 'npm start');
       console.log('mine');
       setInterval(() => undefined, 1_000);`;

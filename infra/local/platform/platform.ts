@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { cacheFolder } from '../../install/cache.mjs';
+import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { Guardian } from '../services/guardian.ts';
 import { makeKafkaArchive } from '../services/kafka-archive.ts';
 import { brokerAnswers, startKafka } from '../services/kafka.ts';

@@ -1,4 +1,4 @@
-import { claim } from '../../install/presence.mjs';
+import { claim } from '@customer-platform/kit/presence.mjs';
 import type { DataFolder } from './data-folder.ts';
 
 /**

@@ -13,7 +13,7 @@ import {
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { cacheFolder } from '../../install/cache.mjs';
+import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { waitUntilReady } from './child.ts';
 import { Guardian } from './guardian.ts';
 import { brokerAnswers, startKafka } from './kafka.ts';

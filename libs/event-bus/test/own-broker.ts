@@ -37,7 +37,7 @@ async function services(): Promise<Services> {
   const load = async (name: string): Promise<object> =>
     (await import(new URL(`infra/${name}`, ROOT).href)) as object;
   const files = [
-    'install/cache.mjs',
+    'kit/cache.mjs',
     'kit/ports.ts',
     'local/services/guardian.ts',
     'local/services/kafka.ts',

@@ -120,7 +120,7 @@ export class AppProcess {
 
 /** Where what is fetched once is kept; told at run time, as the program that knows is no library. */
 export async function cacheFolder(): Promise<string> {
-  const { href } = pathToFileURL(join(WORKSPACE, 'infra/install/cache.mjs'));
+  const { href } = pathToFileURL(join(WORKSPACE, 'infra/kit/cache.mjs'));
   return ((await import(href)) as { cacheFolder: () => string }).cacheFolder();
 }
 

@@ -52,7 +52,8 @@ describe('a file that one process has', () => {
     const takers = await Promise.all([taker(), taker(), taker()]);
     expect(takers.filter(({ said }) => said === 'mine')).toHaveLength(1);
     for (const { child } of takers) child.kill('SIGKILL');
-    await Promise.all(takers.map(({ child }) => child.exitCode ?? child.signalCode ?? once(child, 'exit')));
+    for (const { child } of takers)
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     const [first, second] = [await claim(file, 'npm start'), await claim(file, 'npm start')];
     expect(second.holder).toBeUndefined();
     second.release?.();
