@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { GoProgramMissing } from '@customer-platform/kit/go-program.ts';
+import { MissingProgram } from '@customer-platform/kit/missing-program.ts';
 import { ROOT } from '@customer-platform/local/platform/modules.ts';
 import { acceptedChanges, breakingChanges, findOasdiff, unaccepted } from './openapi-changes.ts';
 
@@ -66,5 +66,5 @@ if (values.publish) writeFileSync(RELEASED, gzipSync(readFileSync(join(ROOT, DOC
 else
   await judge().catch((error: Error) => {
     console.log(error.message);
-    process.exitCode = error instanceof GoProgramMissing ? SKIPPED : 1;
+    process.exitCode = error instanceof MissingProgram ? SKIPPED : 1;
   });

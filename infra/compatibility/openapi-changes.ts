@@ -38,7 +38,7 @@ const ACCEPTED = join(import.meta.dirname, 'accepted-api-changes.json');
 /** oasdiff's level of what breaks callers. Below it is what may: a new code of a problem, say, which is announced. */
 const BREAKS = 3;
 
-/** Where oasdiff is. @throws GoProgramMissing with the remedy */
+/** Where oasdiff is. @throws MissingProgram with the remedy */
 export function findOasdiff(root: string, say: (line: string) => void): Promise<string> {
   return findGoProgram(OASDIFF, root, say);
 }

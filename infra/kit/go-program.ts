@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { MissingProgram } from './missing-program.ts';
 
 const run = promisify(execFile);
 const BUILT_WITHIN_MS = 570_000;
@@ -16,12 +17,9 @@ interface GoProgram {
   probe: string[];
 }
 
-/** Neither the program nor Go is on this machine, or Go could not build it. */
-export class GoProgramMissing extends Error {}
-
 /**
  * Where the program is: in the variable of its name (`$K6`), on the path, or built once into `.data/bin` by Go.
- * @throws GoProgramMissing with the remedy
+ * @throws MissingProgram with the remedy
  */
 export async function findGoProgram(
   program: GoProgram,
@@ -36,7 +34,7 @@ export async function findGoProgram(
   }
   const go = await findGo();
   if (go === undefined)
-    throw new GoProgramMissing(`${name} is not on the path, and neither is Go, which could build it.`);
+    throw new MissingProgram(`${name} is not on the path, and neither is Go, which could build it.`);
   say(`building ${name} ${version} with Go, once (about a minute) …`);
   mkdirSync(folder, { recursive: true });
   try {
@@ -46,9 +44,9 @@ export async function findGoProgram(
     });
   } catch (cause) {
     const [reason] = (cause as Error).message.split('\n');
-    throw new GoProgramMissing(`${name} is not on the path and could not be built: ${reason}`, { cause });
+    throw new MissingProgram(`${name} is not on the path and could not be built: ${reason}`, { cause });
   }
-  if (!existsSync(built)) throw new GoProgramMissing(`Go built ${name}, but not into ${folder}.`);
+  if (!existsSync(built)) throw new MissingProgram(`Go built ${name}, but not into ${folder}.`);
   return built;
 }
 

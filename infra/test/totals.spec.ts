@@ -1,4 +1,5 @@
-import { isGreen, jestTotals, line, sum } from './totals.ts';
+import { MissingProgram } from '@customer-platform/kit/missing-program.ts';
+import { isGreen, jestTotals, line, notJudged, sum } from './totals.ts';
 
 const result = {
   numPassedTests: 5,
@@ -6,6 +7,7 @@ const result = {
   numPendingTests: 0,
   numTodoTests: 0,
   numRuntimeErrorTestSuites: 0,
+  testResults: [],
 };
 
 describe('the totals of a run', () => {
@@ -32,6 +34,41 @@ describe('the totals of a run', () => {
       failed: 0,
       skipped: 3,
     });
+  });
+
+  it('counts what this machine lacks a program for as skipped, by name, and every other failure as one', () => {
+    const missing = new MissingProgram('There is no Redis for darwin-arm64.').stack ?? '';
+    const failing = (fullName: string, ...failureMessages: string[]) => ({
+      status: 'failed',
+      fullName,
+      failureMessages,
+    });
+    const file = { name: 'a.spec.ts', message: '' };
+    const lacking = {
+      ...result,
+      numFailedTests: 1,
+      numRuntimeErrorTestSuites: 1,
+      testResults: [
+        { ...file, assertionResults: [failing('limits in Redis', missing, 'TypeError: of the clean-up')] },
+        {
+          ...file,
+          name: 'b.spec.ts',
+          message: `● Test suite failed to run\n${missing}`,
+          assertionResults: [],
+        },
+      ],
+    };
+    expect(notJudged(lacking)).toEqual([
+      'limits in Redis: There is no Redis for darwin-arm64.',
+      'b.spec.ts: There is no Redis for darwin-arm64.',
+    ]);
+    expect(jestTotals(lacking, 1)).toEqual({ passed: 5, failed: 0, skipped: 2 });
+    const broken = {
+      ...result,
+      numFailedTests: 1,
+      testResults: [{ ...file, assertionResults: [failing('limits', 'Error: expected 1')] }],
+    };
+    expect(jestTotals(broken, 1)).toEqual({ passed: 5, failed: 1, skipped: 0 });
   });
 
   it('adds the parts up', () => {

