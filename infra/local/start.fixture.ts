@@ -81,7 +81,7 @@ export class StartedPlatform {
 export async function stillRunning(pids: number[], seconds: number): Promise<string[]> {
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
-    const left = pids.map(commandLine).filter((line) => line !== undefined);
+    const left = pids.map((pid) => commandLine(pid)).filter((line) => line !== undefined);
     if (left.length === 0 || Date.now() > deadline) return left;
     await pause();
   }

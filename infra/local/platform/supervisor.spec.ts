@@ -100,7 +100,7 @@ it('ends what takes too long to end by itself, and starts nothing again after a 
   const pids = [supervisor.pidOf('core'), supervisor.pidOf('gateway')] as number[];
   await supervisor.stop(['core', 'gateway'], 300);
   await supervisor.settled();
-  expect(pids.map(commandLine)).toEqual([undefined, undefined]);
+  expect(pids.map((pid) => commandLine(pid))).toEqual([undefined, undefined]);
   expect(notes).toEqual(['core did not end by itself and was killed.']);
 });
 

@@ -5,7 +5,9 @@ import { runWithCorrelation } from '@customer-platform/http';
 import { InternalCallRefused, InternalClient } from './internal-client.js';
 import type { ServiceTokens } from './service-tokens.js';
 
-const tokens = { issue: (audience: string) => Promise.resolve(`token-for-${audience}`) } as ServiceTokens;
+const tokens = {
+  issue: (audience: string) => Promise.resolve(`token-for-${audience}`),
+} as unknown as ServiceTokens;
 
 const addressOf = (server: { address(): unknown }): string =>
   `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;

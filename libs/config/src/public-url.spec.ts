@@ -29,7 +29,8 @@ describe('production', () => {
   it('starts at an https address', () =>
     expect(start({ PUBLIC_URL: 'https://platform.example.com' })).not.toThrow());
 
-  it.each([{}, { PUBLIC_URL: '' }, { PUBLIC_URL: 'http://platform.example.com' }])('refuses %j', (env) =>
-    expect(start(env)).toThrow(/PUBLIC_URL must be the https/),
+  it.each<Record<string, string>>([{}, { PUBLIC_URL: '' }, { PUBLIC_URL: 'http://platform.example.com' }])(
+    'refuses %j',
+    (env) => expect(start(env)).toThrow(/PUBLIC_URL must be the https/),
   );
 });
