@@ -59,3 +59,23 @@ it('a body that comes byte by byte is read as it was sent', async () => {
   expect(await read(request)).toBe(text);
   caller.destroy();
 });
+
+it('bodies that do not end take no more than there is: the eldest give way', async () => {
+  const head = `${HEAD}Content-Length: 1000000\r\n\r\n`;
+  const begun = await Promise.all(Array.from({ length: 100 }, () => aRequest(head)));
+  const answers = begun.map(({ request }) =>
+    readBytes(request, { body: 'raw', bodyLimit: 1 << 20, gzip: false }).catch(
+      (error: { code?: string }) => error.code,
+    ),
+  );
+  let received = 0;
+  for (const { request, caller } of begun) {
+    request.on('data', (chunk: Buffer) => (received += chunk.length));
+    caller.write(Buffer.alloc(900_000));
+  }
+  while (received < begun.length * 900_000) await new Promise((resolve) => setImmediate(resolve));
+  begun.at(-1)?.caller.write(Buffer.alloc(100_000));
+  expect(await Promise.race(answers.slice(0, -1))).toBe('request_timeout');
+  for (const { caller } of begun) caller.destroy();
+  await Promise.all(answers);
+});

@@ -152,16 +152,54 @@ export function bodyKind(request: IncomingMessage, body: 'json' | 'form' | 'json
   throw new Problem('unsupported_media_type', { detail: `This route takes ${offer}.` });
 }
 
+/** What bodies that are on their way may take of a process together, in bytes. */
+const ROOM = 64 << 20;
+
+/** A body that is on its way. */
+interface Coming {
+  readonly body: GrowingBuffer;
+  readonly giveWay: () => void;
+}
+
+/** The bodies that are on their way, the eldest first, and what they take. */
+const coming = new Set<Coming>();
+let taken = 0;
+
+/** Adds to a body; where all together take too much, the eldest gives way: what is sent at once is here before. */
+function add(one: Coming, chunk: Buffer): void {
+  const before = one.body.capacity;
+  one.body.add(chunk);
+  taken += one.body.capacity - before;
+  for (const eldest of coming) {
+    if (taken <= ROOM) return;
+    leave(eldest);
+    eldest.giveWay();
+  }
+}
+
+function leave(one: Coming): void {
+  if (coming.delete(one)) taken -= one.body.capacity;
+}
+
 function collect(source: Readable, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve, refuse) => {
     const body = new GrowingBuffer();
-    const give = (chunk: Buffer): void => {
-      if (body.length + chunk.length <= limit) return body.add(chunk);
-      source.off('data', give);
-      reject(tooLarge(limit)); // what still arrives is dropped by the server after the answer
+    const reject = (error: Error): void => {
+      source.off('data', take);
+      leave(one);
+      refuse(error);
     };
-    source.on('data', give);
-    source.once('end', () => resolve(body.bytes()));
+    const one: Coming = { body, giveWay: () => reject(new Problem('request_timeout')) };
+    const take = (chunk: Buffer): void => {
+      if (body.length + chunk.length <= limit) add(one, chunk);
+      else reject(tooLarge(limit)); // what still arrives is dropped by the server after the answer
+    };
+    coming.add(one);
+    source.on('data', take);
+    source.once('end', () => {
+      leave(one);
+      resolve(body.bytes());
+    });
     source.once('error', (error) => reject(isAborted(source, error) ? gone() : error));
     source.once('close', () => {
       // Every request closes; an error takes a stack, which only a body without an end is worth.
