@@ -79,7 +79,7 @@ describe('a flood of unknown keys', () => {
     expect(await answersOf(others)).toEqual({ permitted: good.length });
     expect(await wrong).toBe('invalid_token');
     await Promise.all(flood);
-    expect(registry.resolves).toBe(ofAll.burst + good.length + 2);
+    expect(registry.resolves - good.length).toBeLessThanOrEqual(ofAll.burst + 2);
   });
 
   it('that hangs at the registry does not make a known key wait that must be refreshed', async () => {
