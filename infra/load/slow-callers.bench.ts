@@ -1,0 +1,146 @@
+/**
+ * What slow clients do to others: as many of each kind as it is told, from 1, 10 and 100 addresses, and beside them calls
+ * of three routes from elsewhere. Prints the p95 of those with and without them, as a proportion, and the gateway's memory.
+ * Run after a build: `node infra/load/slow-callers.bench.ts [CLIENTS]`
+ */
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { Agent, createServer, request } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '@customer-platform/kit/ports.ts';
+import { readProcesses } from '@customer-platform/kit/processes.ts';
+
+const CLIENTS = Number(process.argv[2] ?? 400);
+const CALLS = 600;
+const ROUTES = ['/v1/core/track', '/oauth/token', '/v1/messaging/webhooks/ses'];
+const LARGE = Buffer.alloc(4 << 20, 'a');
+
+/** A client of each kind sends this, and then a byte a second or nothing. */
+const KINDS: Readonly<Record<string, { head: string; drips?: boolean; deaf?: boolean }>> = {
+  chunked: { head: 'POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n' },
+  'one byte short': {
+    head: `POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 65536\r\n\r\n${'a'.repeat(65_535)}`,
+  },
+  dripping: { head: 'POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 60000\r\n\r\n', drips: true },
+  'slow readers': { head: 'GET /v1/core/large HTTP/1.1\r\nHost: a\r\nADDRESS\r\n'.repeat(5), deaf: true },
+};
+
+function serveModule(): void {
+  const server = createServer((incoming, response) => {
+    incoming.on('error', () => undefined).resume();
+    if (incoming.url === '/v1/core/large') response.end(LARGE);
+    else incoming.once('end', () => response.end('{}'));
+  });
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
+}
+
+async function compare(): Promise<void> {
+  const module = fork(import.meta.filename, ['module']);
+  const modulePort = await new Promise<number>((done) => module.once('message', done as () => void));
+  const port = await freePort();
+  const gateway = startGateway(port, `http://127.0.0.1:${modulePort}`);
+  let ended: number | null | undefined;
+  gateway.once('exit', (code) => (ended = code));
+  await listening(port);
+  await judge(port);
+  for (const [name, kind] of Object.entries(KINDS)) {
+    for (const addresses of [1, 10, 100]) {
+      const alone = await judge(port);
+      const clients = Array.from({ length: CLIENTS }, (_, n) => slowClient(port, kind, n, addresses));
+      const drip = setInterval(() => clients.forEach((socket) => kind.drips && socket.write('a')), 1_000);
+      await pause(2_500);
+      const beside = await judge(port);
+      clearInterval(drip);
+      console.log(
+        `${name.padEnd(15)} ${String(addresses).padStart(3)} addresses: p95 ${alone.p95.toFixed(0)} → ${beside.p95.toFixed(0)} ms ` +
+          `(× ${(beside.p95 / alone.p95).toFixed(1)}), ${beside.failed} of ${CALLS} failed; gateway ${megabytes(gateway)} MiB` +
+          (ended === undefined ? '' : `; it ended with ${String(ended)}`),
+      );
+      for (const socket of clients) socket.resetAndDestroy();
+      await pause(500);
+    }
+  }
+  module.kill();
+  gateway.kill();
+}
+
+function slowClient(
+  port: number,
+  kind: { head: string; deaf?: boolean },
+  n: number,
+  addresses: number,
+): Socket {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => undefined);
+  if (kind.deaf) socket.pause();
+  else socket.resume();
+  const forwarded = `X-Forwarded-For: 203.0.${n % addresses}.1\r\n`;
+  socket.write(kind.head.replace('PATH', ROUTES[n % ROUTES.length] ?? '').replaceAll('ADDRESS', forwarded));
+  return socket;
+}
+
+/** Calls the three routes, 8 at once. */
+async function judge(port: number): Promise<{ p95: number; failed: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  const times: number[] = [];
+  let failed = 0;
+  let left = CALLS;
+  const worker = async (): Promise<void> => {
+    while ((left -= 1) >= 0) {
+      const began = performance.now();
+      if ((await post(agent, port, ROUTES[left % ROUTES.length] ?? '')) !== 200) failed += 1;
+      times.push(performance.now() - began);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, worker));
+  agent.destroy();
+  times.sort((one, other) => one - other);
+  return { p95: times[Math.floor(times.length * 0.95)] ?? 0, failed };
+}
+
+function post(agent: Agent, port: number, path: string): Promise<number> {
+  return new Promise((done) => {
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.7' };
+    const outgoing = request(
+      { agent, host: '127.0.0.1', port, path, method: 'POST', headers, timeout: 5_000 },
+      (answer) => answer.resume().once('end', () => done(answer.statusCode ?? 0)),
+    );
+    outgoing.once('timeout', () => outgoing.destroy());
+    outgoing.once('error', () => done(0));
+    outgoing.end('{"event":"x"}');
+  });
+}
+
+const megabytes = ({ pid }: ChildProcess): string =>
+  (readProcesses().find((candidate) => candidate.pid === pid)?.residentMiB ?? 0).toFixed(0);
+
+function startGateway(port: number, upstream: string): ChildProcess {
+  const urls = ['CORE', 'CRM', 'IDENTITY', 'MESSAGING', 'LOYALTY'].map(
+    (name) => [`${name}_URL`, upstream] as const,
+  );
+  return spawn(process.execPath, [resolve(import.meta.dirname, '../../apps/gateway/dist/main.js')], {
+    env: {
+      PORT: String(port),
+      LOG_LEVEL: 'silent',
+      TRUSTED_PROXIES: '127.0.0.1',
+      ...Object.fromEntries(urls),
+    },
+    stdio: 'inherit',
+  });
+}
+
+async function listening(port: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const up = await fetch(`http://127.0.0.1:${port}/`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+    if (up) return;
+    await pause(50);
+  }
+  throw new Error('The gateway did not start; build it first.');
+}
+
+if (process.argv[2] === 'module') serveModule();
+else await compare();
