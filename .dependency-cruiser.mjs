@@ -5,7 +5,8 @@
  */
 /** What runs in a browser, and what builds it. */
 const BUNDLED = '^apps/console/(src/|vite\\.config)';
-const SPECS = '(\\.spec|\\.e2e-spec|\\.fixture)\\.ts$|^(apps|libs|infra)/[^/]+/test/|^libs/testing/';
+const SPECS =
+  '(\\.spec|\\.(e2e|release)-spec|\\.fixture)\\.ts$|^(apps|libs|infra)/[^/]+/test/|^libs/testing/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -101,7 +102,7 @@ export default {
       comment: 'A test is nobody’s building block: what two tests share is a fixture.',
       severity: 'error',
       from: {},
-      to: { path: '(\\.spec|\\.e2e-spec)\\.ts$' },
+      to: { path: '(\\.spec|\\.(e2e|release)-spec)\\.ts$' },
     },
     {
       name: 'fixtures-from-specs-only',

@@ -291,6 +291,36 @@ const streamCases: LintCase[] = [
   ),
 ];
 
+const SPEC = 'apps/core/src/contacts/contacts.spec.ts';
+const inSpec = (name: string, illegal: string, legal: string): LintCase => ({
+  name,
+  rule: 'house/no-asserted-time',
+  illegal: { path: SPEC, code: illegal },
+  legal: { path: SPEC, code: legal },
+});
+const timeCases: LintCase[] = [
+  inSpec(
+    'a bound of an elapsed time',
+    'const began = performance.now();\nexpect(performance.now() - began).toBeLessThan(100);\n',
+    'const before = count();\nexpect(count() - before).toBeLessThan(100);\nfunction count(): number {\n  return 1;\n}\n',
+  ),
+  inSpec(
+    'an elapsed time that was kept, in seconds',
+    'const began = Date.now();\nconst took = (Date.now() - began) / 1_000;\nexpect(took).not.toBeGreaterThan(2);\n',
+    'const began = Date.now();\nexpect(began).toBeGreaterThan(2);\n',
+  ),
+  inSpec(
+    'a moment by which it must be done',
+    'const end = Date.now() + 5_000;\nexpect(Date.now()).toBeLessThan(end);\n',
+    "const end = Date.parse('2026-01-01');\nexpect(Date.now()).toBeGreaterThan(end);\n",
+  ),
+  inSpec(
+    'a wait that ends sooner than others',
+    'const SOON = { within: 1_000 };\nawait eventually(() => true, SOON);\n',
+    'await eventually(() => true, { within: 30_000, every: 1 });\n',
+  ),
+];
+
 const shapeCases: LintCase[] = [
   inService('house/function-size', 'a function of 81 lines', functionOf(81), functionOf(80)),
   inService('max-lines', 'a file of 401 lines', lines(401), lines(400)),
@@ -368,6 +398,7 @@ export const lintCases: LintCase[] = [
   ...lockCases,
   ...endCases,
   ...streamCases,
+  ...timeCases,
   ...shapeCases,
   ...describedCases,
 ];

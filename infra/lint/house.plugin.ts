@@ -5,6 +5,7 @@ import { explainedDisable } from './explained-disable.rule.ts';
 import { fileName } from './file-name.rule.ts';
 import { functionSize } from './function-size.rule.ts';
 import { heardStream } from './heard-stream.rule.ts';
+import { noAssertedTime } from './no-asserted-time.rule.ts';
 import { noBarrel } from './no-barrel.rule.ts';
 import { noComputedPermission } from './no-computed-permission.rule.ts';
 import { noEndlessTurns } from './no-endless-turns.rule.ts';
@@ -21,6 +22,7 @@ export const house = {
     'file-name': fileName,
     'function-size': functionSize,
     'heard-stream': heardStream,
+    'no-asserted-time': noAssertedTime,
     'no-barrel': noBarrel,
     'no-computed-permission': noComputedPermission,
     'no-endless-turns': noEndlessTurns,

@@ -52,7 +52,9 @@ describe('the targets of the projects', () => {
       cwd: ROOT,
       exclude: (path) => /^(node_modules|dist|fixtures)$/.test(path),
     });
-    const unnamed = specs.filter((file) => !/^((apps|infra)\/.*\.e2e-spec|.*\.spec)\.ts$/.test(file));
+    const unnamed = specs.filter(
+      (file) => !/^((apps|infra)\/.*\.(e2e|release)-spec|.*\.spec)\.ts$/.test(file),
+    );
     expect(specs.length).toBeGreaterThan(packages.length);
     expect(unnamed).toEqual([]);
   });

@@ -102,14 +102,12 @@ describe('a module put together from the libraries', () => {
     const list = () => app.with(key).get('/v1/loyalty/widgets');
     expectProblem(await list(), 403, 'permission_denied');
     app.registry.permit(key, ['loyalty.rules.read']);
-    await eventually(async () => expect((await list()).status).toBe(200), { within: 1_500 });
+    await eventually(async () => expect((await list()).status).toBe(200));
     app.registry.outage(true);
-    await eventually(async () => expectProblem(await list(), 503, 'authorization_unavailable'), {
-      within: 3_000,
-    });
+    await eventually(async () => expectProblem(await list(), 503, 'authorization_unavailable'));
     app.registry.outage(false);
-    await eventually(async () => expect((await list()).status).toBe(200), { within: 3_000 });
+    await eventually(async () => expect((await list()).status).toBe(200));
     app.registry.revoke(key);
-    await eventually(async () => expectProblem(await list(), 401, 'invalid_token'), { within: 1_500 });
+    await eventually(async () => expectProblem(await list(), 401, 'invalid_token'));
   });
 });

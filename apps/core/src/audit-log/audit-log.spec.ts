@@ -41,7 +41,7 @@ function expectChain(rows: AuditEntryDto[]): void {
 }
 
 describe('the audit log', () => {
-  it('has an act of core within two seconds, at its place in the chain', async () => {
+  it('has an act of core, at its place in the chain', async () => {
     const consents = await aConsentWorld(core);
     const reader = core.app.as(consents.organizationId, ['core.audit.read']);
     const correlation = newId();
@@ -49,7 +49,7 @@ describe('the audit log', () => {
       'x-correlation-id': correlation,
       'user-agent': 'jest/é',
     });
-    await eventually(async () => expect(await oldestFirst(reader)).toHaveLength(1), { within: 2_000 });
+    await eventually(async () => expect(await oldestFirst(reader)).toHaveLength(1));
     const [row] = await oldestFirst(reader);
     expect(row).toMatchObject({
       seq: 1,

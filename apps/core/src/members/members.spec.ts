@@ -228,19 +228,18 @@ describe('a member token ends', () => {
     const { status, body } = await member.get<{ code?: string }>(ME);
     return status === 200 ? 'holds' : body.code;
   };
-  const soon = { within: 1_000 };
   const set = (column: string) =>
     core.database.query(`UPDATE contacts SET ${column} = now() WHERE id = $1`, [world.contactId]);
 
-  it('within a second when its key is revoked', async () => {
+  it('when its key is revoked', async () => {
     expect(await code()).toBe('holds');
     core.app.registry.revoke(world.key);
-    await eventually(async () => expect(await code()).toBe('invalid_token'), soon);
+    await eventually(async () => expect(await code()).toBe('invalid_token'));
   });
 
-  it('within a second when its key may no longer exchange tokens', async () => {
+  it('when its key may no longer exchange tokens', async () => {
     core.app.registry.permit(world.key, ['core.events.write']);
-    await eventually(async () => expect(await code()).toBe('invalid_token'), soon);
+    await eventually(async () => expect(await code()).toBe('invalid_token'));
   });
 
   it('at once when its contact is deleted or erased', async () => {
@@ -297,9 +296,9 @@ describe('a member token ends', () => {
   it('503 while it cannot be asked who vouches for it', async () => {
     expect(await code()).toBe('holds');
     core.app.registry.outage(true);
-    await eventually(async () => expect(await code()).toBe('authorization_unavailable'), { within: 3_000 });
+    await eventually(async () => expect(await code()).toBe('authorization_unavailable'));
     core.app.registry.outage(false);
-    await eventually(async () => expect(await code()).toBe('holds'), { within: 3_000 });
+    await eventually(async () => expect(await code()).toBe('holds'));
   });
 
   it('with its organization: 401 for a contact that another has', async () => {

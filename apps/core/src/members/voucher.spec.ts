@@ -2,8 +2,6 @@ import { eventually, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aMemberWorld, aSigner, byJwt, EXCHANGE, ME, type Exchanged, type Signer } from './member.fixture.js';
 
-const SOON = { within: 1_000 };
-
 let core: TestCore;
 beforeAll(async () => {
   core = await startCore();
@@ -35,24 +33,29 @@ describe('a member token on the word of the organization’s own key', () => {
 
   it('goes on while other keys come and go', async () => {
     core.app.registry.organization(organizationId, settings(await aSigner(), signer));
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    // What the registry tells later has come, so the keys have, too.
+    const later = core.app.registry.key({ organizationId, permissions: ['core.events.read'] });
+    const events = async () => (await core.app.with(later).get('/v1/core/events')).status;
+    await eventually(async () => expect(await events()).toBe(200));
+    core.app.registry.revoke(later);
+    await eventually(async () => expect(await events()).toBe(401));
     expect(await code()).toBe('holds');
   });
 
-  it('ends within a second when the key is taken away', async () => {
+  it('ends when the key is taken away', async () => {
     core.app.registry.organization(organizationId, settings(await aSigner()));
-    await eventually(async () => expect(await code()).toBe('invalid_token'), SOON);
+    await eventually(async () => expect(await code()).toBe('invalid_token'));
   });
 
-  it('ends within a second when another key gets its name', async () => {
+  it('ends when another key gets its name', async () => {
     core.app.registry.organization(organizationId, settings(await aSigner('ES256', signer.kid)));
-    await eventually(async () => expect(await code()).toBe('invalid_token'), SOON);
+    await eventually(async () => expect(await code()).toBe('invalid_token'));
   });
 
-  it('is refused within a second while the organization is suspended', async () => {
+  it('is refused while the organization is suspended', async () => {
     core.app.registry.organization(organizationId, { ...settings(signer), suspended: true });
-    await eventually(async () => expect(await code()).toBe('organization_suspended'), SOON);
+    await eventually(async () => expect(await code()).toBe('organization_suspended'));
     core.app.registry.organization(organizationId, settings(signer));
-    await eventually(async () => expect(await code()).toBe('holds'), SOON);
+    await eventually(async () => expect(await code()).toBe('holds'));
   });
 });

@@ -83,7 +83,12 @@ function exchange(request: ClientRequest, body: Buffer, lease: Lease): Promise<H
       clearTimeout(guard);
       resolve(result);
     };
-    const guard = setTimeout(() => request.destroy(), Math.max(0, lease.remaining()));
+    const end = (): void => {
+      request.destroy();
+      // One that waits for a connection of others hears nothing of that before it is given one.
+      if (!begun) settle({ kind: 'unsent', late: true });
+    };
+    const guard = setTimeout(end, Math.max(0, lease.remaining()));
     request.once('error', (error) => settle(begun ? { kind: 'cut' } : unsent(error, lease.over)));
     whenConnected(request, () => {
       if (lease.over) return void request.destroy(new Error('the lease is over'));

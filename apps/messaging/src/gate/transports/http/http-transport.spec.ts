@@ -1,5 +1,5 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { resolveDestination } from '@customer-platform/outbound';
+import { eventually } from '@customer-platform/testing';
 import { Provider } from '../../../provider.fixture.js';
 import { signedPost } from '../../../providers/http/signed-post.js';
 import { twilioApi } from '../../../providers/twilio/twilio-api.js';
@@ -130,22 +130,28 @@ describe('HttpTransport', () => {
   it('cannot tell where the connection breaks, or the lease ends, after the message has left', async () => {
     provider.answer = () => null;
     expect(await transport().handOff(MESSAGE, lease())).toEqual({ outcome: 'unknown' });
-    provider.answer = async () => {
-      await pause(400);
-      return { status: 200 };
-    };
-    expect(await transport().handOff(MESSAGE, lease(100))).toEqual({ outcome: 'unknown' });
+    const one = transport();
+    provider.answer = () => ({ status: 200 });
+    const begun = performance.now();
+    await one.handOff(MESSAGE, lease());
+    // As many times as long as this machine needs for a message to arrive.
+    const enough = 100 + 20 * (performance.now() - begun);
+    const answering = Promise.withResolvers<{ status: number }>();
+    provider.answer = () => answering.promise;
+    expect(await one.handOff(MESSAGE, lease(enough))).toEqual({ outcome: 'unknown' });
+    answering.resolve({ status: 200 });
   });
 
   it('begins nothing once the lease is over, not even for want of a connection', async () => {
     expect(await transport().handOff(MESSAGE, lease(-1))).toEqual({ outcome: 'released' });
-    provider.answer = async () => {
-      await pause(300);
-      return { status: 200 };
-    };
+    const answering = Promise.withResolvers<{ status: number }>();
+    provider.answer = () => answering.promise;
     const one = transport(undefined, 1);
-    const outcomes = await Promise.all([one.handOff(MESSAGE, lease()), one.handOff(MESSAGE, lease(100))]);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['sent', 'released']);
+    const first = one.handOff(MESSAGE, lease(60_000));
+    await eventually(() => expect(provider.requests).toHaveLength(1));
+    expect(await one.handOff(MESSAGE, lease(100))).toEqual({ outcome: 'released' });
+    answering.resolve({ status: 200 });
+    expect(await first).toMatchObject({ outcome: 'sent' });
     expect(provider.requests).toHaveLength(1);
   });
 
