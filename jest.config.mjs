@@ -2,7 +2,7 @@
  * Jest runs the TypeScript sources as Node's own ES modules, over one graph of modules for all files of a worker
  * (infra/test/runner); libraries resolve to their sources, so a test needs no build.
  */
-export default {
+export const config = {
   rootDir: '.',
   testMatch: ['<rootDir>/{apps,libs,infra}/**/*.spec.ts', '<rootDir>/{apps,infra}/**/*.e2e-spec.ts'],
   testPathIgnorePatterns: ['/node_modules/', '/dist/', '/fixtures/'],
@@ -20,3 +20,5 @@ export default {
   // What is waited for says itself for how long, up to 90 s; this ends what hangs.
   testTimeout: 120_000,
 };
+
+export default config;

@@ -5,6 +5,7 @@
  *   npm test -- apps/core libs/http   these paths: format, lint, types, and their specs
  *   npm test -- --only lint,types     these steps (format lint types boundaries build generated
  *                                     migrations sql openapi manifests jest)
+ *   npm run test:release              what only a clock can tell, on a quiet machine
  *   npm test -- apps/core -t purge    options from the first unknown one on go to Jest
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,12 +20,17 @@ const bin = (name: string): string => join(root, 'node_modules/.bin', name);
 const paths: string[] = [];
 const jestOptions: string[] = [];
 let only: string[] | undefined;
+/** Jest's configuration: of every run, or of what runs before a release. */
+let configuration = 'jest.config.mjs';
 
 for (let rest = process.argv.slice(2); rest.length > 0; rest = rest.slice(1)) {
   const [argument = '', next] = rest;
   if (argument === '--only') {
     only = next?.split(',') ?? [];
     rest = rest.slice(1);
+  } else if (argument === '--release') {
+    only = ['jest'];
+    configuration = 'jest.release.config.mjs';
   } else if (argument.startsWith('-')) {
     jestOptions.push(...rest);
     break;
@@ -69,6 +75,7 @@ async function jest(): Promise<Totals> {
       process.execPath,
       [
         join(root, 'node_modules/jest/bin/jest.js'),
+        `--config=${join(root, configuration)}`,
         '--ci',
         '--json',
         `--outputFile=${outputFile}`,

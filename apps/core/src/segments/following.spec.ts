@@ -253,7 +253,8 @@ describe('changes of contacts', () => {
     const ana = await contact({ external_id: 'ana' });
     const say = async (status: string, channel: string | null) => {
       const grant = status === 'granted' ? { notice_version: '1', method: 'form' } : {};
-      const body = { purpose: 'marketing', channel, status, ...grant };
+      const occurred_at = new Date(world.now()).toISOString();
+      const body = { purpose: 'marketing', channel, status, occurred_at, ...grant };
       expectStatus(await caller.post(`${ana.path}/consents`, body), 201);
       await world.evaluate();
       return world.inside(caller, allowed);
