@@ -36,12 +36,7 @@ const ROOT = new URL('../../../', import.meta.url);
 async function services(): Promise<Services> {
   const load = async (name: string): Promise<object> =>
     (await import(new URL(`infra/${name}`, ROOT).href)) as object;
-  const files = [
-    'kit/cache.mjs',
-    'kit/ports.ts',
-    'local/services/guardian.ts',
-    'local/services/kafka.ts',
-  ];
+  const files = ['kit/cache.mjs', 'kit/ports.ts', 'local/services/guardian.ts', 'local/services/kafka.ts'];
   return Object.assign({}, ...(await Promise.all(files.map(load)))) as Services;
 }
 
