@@ -74,8 +74,8 @@ describe('a file that one process has', () => {
     await once(stranger.listen(0, '127.0.0.1'), 'listening');
     const { port } = stranger.address() as AddressInfo;
     for (const content of [
-      JSON.stringify({ pid: process.ppid, port, word: 'of another' }),
-      JSON.stringify({ pid: process.ppid, port: 1, word: 'nobody listens' }),
+      JSON.stringify({ pid: process.pid, port, word: 'of another' }),
+      JSON.stringify({ pid: process.pid, port: 1, word: 'nobody listens' }),
       JSON.stringify({ pid: 2 ** 22 + 1, port, word: 'gone' }),
       '{"pid":',
       '',
@@ -87,7 +87,7 @@ describe('a file that one process has', () => {
   });
 
   it('of a release before names a process alone: who lives has it, in doubt', async () => {
-    writeFileSync(file, String(process.ppid));
-    expect(await holderOf(file)).toEqual({ pid: process.ppid, answers: false });
+    writeFileSync(file, String(process.pid));
+    expect(await holderOf(file)).toEqual({ pid: process.pid, answers: false });
   });
 });

@@ -160,7 +160,7 @@ describe('the folder belongs to one start', () => {
 
   it('one of a release before is told by its number, with what to remove where that is another program', async () => {
     const file = data.file('supervisor.pid');
-    writeFileSync(file, String(process.ppid));
+    writeFileSync(file, String(process.pid));
     await expect(takeFolder(data)).rejects.toThrow(`remove ${file} if it is another program.`);
   });
 });
