@@ -3,7 +3,8 @@ import { createProjectGraphAsync } from '@nx/devkit';
 import { ESLint, type Linter } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { house } from '../lint/house.plugin.ts';
-import { lintCases, type LintCase } from './lint-cases.ts';
+import type { LintCase } from './lint-case.ts';
+import { lintCases } from './lint-cases.ts';
 
 const workspace = join(import.meta.dirname, '../..');
 

@@ -1,7 +1,7 @@
 import type { Rule } from 'eslint';
 import type { Node } from 'estree';
 
-const SUITES = new Set(['describe']);
+const SUITES = new Set(['describe', 'describeWith']);
 
 /** `describe(…)`, `describe.each(…)(…)`: a suite is a list of tests, not one piece of logic. */
 function isSuiteCallback(node: Rule.Node): boolean {

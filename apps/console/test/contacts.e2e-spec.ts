@@ -1,5 +1,5 @@
 import { eventually, expectStatus } from '@customer-platform/testing';
-import { consoleBench, DESK_AND_PHONE, itHasNothingToStumbleOver } from './console.fixture.js';
+import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
 import { MARKUP } from './visitor.fixture.js';
 
 const EVENT = 'purchase_completed';

@@ -9,10 +9,19 @@ import {
   type ResourceWorld,
 } from './soft-deletable-resource.js';
 
+/** Queries that no list takes, and what it answers. */
+const REFUSED = [
+  ['?misspelt[eq]=2', 'unknown_parameter'],
+  ['?created_at[like]=2', 'invalid_filter'],
+  ['?created_at[gt]=yesterday', 'invalid_filter'],
+  // A year that no calendar has, and no database takes.
+  ['?created_at[gt]=0000-06-15T00:00:00Z', 'invalid_filter'],
+  ['?sort=misspelt', 'invalid_sort'],
+] as const;
+
 /** Contract §3 on a resource's list: pages, cursors, limits, refusals, soft-deleted rows. */
 export function itListsByTheContract(world: () => ResourceWorld): void {
-  const list = (query = ''): Promise<Answer<ResourcePage>> => world().all.get(`${world().path}${query}`);
-  const refused = (query: string): Promise<Answer<ProblemAnswer>> =>
+  const list = <Body = ResourcePage>(query = ''): Promise<Answer<Body>> =>
     world().all.get(`${world().path}${query}`);
 
   it('lists newest first, hides soft-deleted rows unless asked', async () => {
@@ -54,7 +63,7 @@ export function itListsByTheContract(world: () => ResourceWorld): void {
   it('takes a limit of at most 200 and refuses what is none', async () => {
     expect((await list('?limit=5000')).body.page.limit).toBe(200);
     for (const limit of ['0', '-1', '1.5', 'ten', ''])
-      expectProblem(await refused(`?limit=${limit}`), 400, 'invalid_limit');
+      expectProblem(await list<ProblemAnswer>(`?limit=${limit}`), 400, 'invalid_limit');
   });
 
   it('refuses an altered cursor, one of other filters, and one of another organization', async () => {
@@ -63,21 +72,20 @@ export function itListsByTheContract(world: () => ResourceWorld): void {
     const cursor = (await list('?limit=1')).body.page.next_cursor ?? '';
     expect(cursor).not.toBe('');
     const altered = `${cursor.slice(0, -2)}${cursor.endsWith('A') ? 'BB' : 'AA'}`;
-    expectProblem(await refused(`?limit=1&cursor=${altered}`), 400, 'invalid_cursor');
-    expectProblem(await refused(`?limit=1&include_deleted=true&cursor=${cursor}`), 400, 'cursor_mismatch');
+    expectProblem(await list<ProblemAnswer>(`?limit=1&cursor=${altered}`), 400, 'invalid_cursor');
+    expectProblem(
+      await list<ProblemAnswer>(`?limit=1&include_deleted=true&cursor=${cursor}`),
+      400,
+      'cursor_mismatch',
+    );
     const stranger = world().resource.app().as(unknownId(), [world().resource.permissions.read]);
     expectProblem(await stranger.get(`${world().path}?limit=1&cursor=${cursor}`), 400, 'invalid_cursor');
   });
 
   it('refuses what it does not know, and names it', async () => {
-    const misspelt = expectProblem(await refused('?limt=2'), 400, 'unknown_parameter');
+    const misspelt = expectProblem(await list<ProblemAnswer>('?limt=2'), 400, 'unknown_parameter');
     expect(misspelt.errors?.[0]?.parameter).toBe('limt');
-    expectProblem(await refused('?misspelt[eq]=2'), 400, 'unknown_parameter');
-    expectProblem(await refused('?created_at[like]=2'), 400, 'invalid_filter');
-    expectProblem(await refused('?created_at[gt]=yesterday'), 400, 'invalid_filter');
-    // A year that no calendar has, and no database takes.
-    expectProblem(await refused('?created_at[gt]=0000-06-15T00:00:00Z'), 400, 'invalid_filter');
-    expectProblem(await refused('?sort=misspelt'), 400, 'invalid_sort');
+    for (const [query, code] of REFUSED) expectProblem(await list<ProblemAnswer>(query), 400, code);
     const onItem = await world().all.get(`${world().at(await world().create())}?misspelt=1`);
     expectProblem(onItem, 400, 'unknown_parameter');
   });

@@ -64,12 +64,14 @@ export async function spendableLots(
   now: Date,
   points: number,
 ): Promise<Lot[]> {
-  for (let most = FIRST_LOTS; ; most *= MORE_LOTS) {
+  // Each turn reads more; the last one read all that are held. What overflows is more lots than a ledger has.
+  for (let most = FIRST_LOTS; most <= Number.MAX_SAFE_INTEGER; most *= MORE_LOTS) {
     const rows = await tx.query<LotRow>(SPENDABLE, [tx.organizationId, uuids(refs), now, most]);
     const lots = rows.map(toLot);
     const held = lots.reduce((sum, { remaining }) => sum + remaining, 0);
     if (held >= points || lots.length < most) return lots;
   }
+  throw new Error('A ledger holds more lots than can be counted');
 }
 
 /** What expired of lots at their end, by lot; of those that have not expired there is nothing in the answer. */

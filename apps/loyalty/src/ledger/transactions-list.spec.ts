@@ -173,8 +173,7 @@ describe('a filter that few rows of a long ledger pass', () => {
       'SELECT subject_ref FROM subjects WHERE contact_id = $1',
       [contact_id],
     );
-    for (const statement of FILL)
-      await database.query(statement, [own.organizationId, subject?.subject_ref]);
+    for (const statement of FILL) await database.query(statement, [own.organizationId, subject?.subject_ref]);
     await database.query('UPDATE balances SET points = points + 45000 WHERE subject_ref = $1', [
       subject?.subject_ref,
     ]);
@@ -185,7 +184,9 @@ describe('a filter that few rows of a long ledger pass', () => {
       for (let cursor: string | null = ''; cursor !== null; pages += 1) {
         const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
         const path = `/v1/loyalty/transactions?tombstoned=true&sort=${sort}${query}`;
-        const answer = await own.caller.get<{ data: TransactionDto[]; page: { next_cursor: string | null } }>(path);
+        const answer = await own.caller.get<{ data: TransactionDto[]; page: { next_cursor: string | null } }>(
+          path,
+        );
         expectStatus(answer, 200);
         ids.push(...answer.body.data.map(({ id }) => id));
         cursor = answer.body.page.next_cursor;

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { log, turns } from '@customer-platform/http';
 import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
-import { pause, within } from '../within.js';
+import { within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
 import { protocolErrorType } from './protocol-error.js';
 import { TopicSettings, type TopicAsFound } from './topic.settings.js';

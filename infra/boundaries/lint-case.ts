@@ -1,0 +1,20 @@
+/** A piece of source that a lint rule must refuse, beside a twin that it must let pass. */
+export interface LintCase {
+  /** The rule and, where it has several parts, the part. */
+  name: string;
+  rule: string;
+  illegal: { path: string; code: string };
+  legal: { path: string; code: string };
+  /** Needs types: both paths are then files that exist, linted with this text in their place. */
+  typed?: true;
+}
+
+export const SERVICE = 'apps/core/src/contacts/contacts.service.ts';
+
+/** Both pieces stand in a service. */
+export const inService = (rule: string, name: string, illegal: string, legal: string): LintCase => ({
+  name,
+  rule,
+  illegal: { path: SERVICE, code: illegal },
+  legal: { path: SERVICE, code: legal },
+});
