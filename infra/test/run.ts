@@ -136,7 +136,13 @@ const ofEach = (name: string, title: string, target: string): Step =>
 const types =
   folders.length > 0
     ? ofEach('types', 'Types', 'typecheck')
-    : check('types', 'Types', node, [join(root, 'node_modules/typescript-native/bin/tsc'), '-b', '--force']);
+    : check('types', 'Types', node, [
+        join(root, 'node_modules/typescript-native/bin/tsc'),
+        '-b',
+        '--force',
+        '--checkers',
+        '1',
+      ]);
 const checks = await Promise.all([
   // Two lanes for two cores; whatever computes Nx's graph is in one of them.
   inOrder([
