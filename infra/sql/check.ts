@@ -12,8 +12,8 @@ import { faultsAt, type Schema } from './judge.ts';
 import { placesOf } from './places.ts';
 
 const root = join(import.meta.dirname, '../..');
-/** Lower it whenever one more is read. */
-const UNREAD_AT_MOST = 24;
+/** Lower it whenever one more is read. Two find the end of a page that looked at enough (ADR 351, 353). */
+const UNREAD_AT_MOST = 26;
 /** Tests have statements of their own, and migrations run on older schemas. */
 const NOT_CHECKED = /\.(spec|fixture|property|suite)\.ts$|\/migrations\/|\/(apps\/console|libs\/testing)\//;
 

@@ -92,12 +92,13 @@ export async function boundedPage(
     const left = query.limit + 1 - rows.length;
     if (left <= 0) break;
     const places = new Places(tx.organizationId, definition.id);
-    if (part.kind === 'fetched') {
-      rows.push(...(await tx.query<KeyedRow>(fetched(part, places, probe(places), left), places.values)));
-      continue;
-    }
-    const found = await tx.query<KeyedRow>(walked(part, places, probe, left), places.values);
+    const sql =
+      part.kind === 'fetched'
+        ? fetched(part, places, probe(places), left)
+        : walked(part, places, probe, left);
+    const found = await tx.query<KeyedRow>(sql, places.values);
     rows.push(...found);
+    if (part.kind === 'fetched') continue;
     if (found.length === left) break;
     const last = await lastLookedAt(tx, definition, part);
     if (last) return toPage(rows, query, last);
