@@ -82,6 +82,7 @@ function jestObject({ moduleMocker: mocks, fakeTimersModern: timers }) {
     setTimeout: (milliseconds) => void (globalThis[TIMEOUT] = milliseconds),
     useFakeTimers: (settings) => timers.useFakeTimers(settings),
     useRealTimers: () => timers.useRealTimers(),
+    clearAllTimers: () => timers.clearAllTimers(),
     advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
     advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),
   };

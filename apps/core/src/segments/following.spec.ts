@@ -252,7 +252,7 @@ describe('changes of contacts', () => {
     const ana = await contact({ external_id: 'ana' });
     const say = async (status: string, channel: string | null) => {
       const grant = status === 'granted' ? { notice_version: '1', method: 'form' } : {};
-      const occurred_at = new Date(world.now()).toISOString();
+      const occurred_at = world.now(-MINUTE);
       const body = { purpose: 'marketing', channel, status, occurred_at, ...grant };
       expectStatus(await caller.post(`${ana.path}/consents`, body), 201);
       await world.evaluate();

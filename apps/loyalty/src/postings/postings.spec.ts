@@ -71,6 +71,7 @@ describe('POST /v1/loyalty/transactions', () => {
     expect(answer.body).toEqual({
       id,
       ...body,
+      line_count: 1,
       lines: [{ lot_id: id, points: 120 }],
       rule_id: null,
       rule_version: null,
