@@ -29,9 +29,9 @@ export interface LookedUpContact {
 
 /**
  * The module as its own process would run it, on a database of its own, beside a core that knows `contacts`. At the end all
- * figures that people see must agree.
+ * figures that people see must agree, but for rows that a spec has `planted` and that are no ledger.
  */
-export async function startLoyalty(): Promise<{
+export async function startLoyalty({ planted = false } = {}): Promise<{
   app: TestApp;
   database: TestDatabase;
   core: InternalPeer;
@@ -59,10 +59,11 @@ export async function startLoyalty(): Promise<{
     core,
     contacts,
     close: async () => {
-      await eventually(async () => {
-        expect(await wrongFigures(database)).toEqual([]);
-        expect(await wrongAnswers(app, database)).toEqual([]);
-      });
+      if (!planted)
+        await eventually(async () => {
+          expect(await wrongFigures(database)).toEqual([]);
+          expect(await wrongAnswers(app, database)).toEqual([]);
+        });
       await app.close();
       await core.close();
       await database.drop();

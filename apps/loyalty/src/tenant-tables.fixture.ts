@@ -17,6 +17,15 @@ export const LOYALTY_TENANT_TABLES: TenantTables = {
     archive: 'core gives the contact',
     removed: 'stays: until the contact is erased',
   },
+  earned_points: {
+    kept: {
+      'earning/caps.ts: what a rule gave, by a ref that leads to nobody once subjects has none':
+        'rule_id subject_ref points',
+    },
+    organization: 'follows from transactions',
+    archive: 'follows from transactions',
+    removed: 'stays: the ledger is kept',
+  },
   erased_contacts: {
     kept: {
       'libs/contact-refs/src/contact-statements.ts: a keyed hash, by which nothing is written about them again':

@@ -17,7 +17,7 @@ let app: TestApp;
 let database: TestDatabase;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ app, database, close } = await startLoyalty());
+  ({ app, database, close } = await startLoyalty({ planted: true }));
 });
 afterAll(() => close());
 
