@@ -16,7 +16,7 @@ export interface KeyUseNote {
 /** Collects the uses of API keys and reports them in batches; a request pays for one assignment. */
 export class KeyUsage {
   private readonly job: PollingJob;
-  private pending: KeyUseNote[] = [];
+  private pending = new Set<KeyUseNote>();
   private reporting: Promise<void> = Promise.resolve();
 
   constructor(
@@ -32,9 +32,7 @@ export class KeyUsage {
 
   note(use: KeyUseNote): void {
     use.lastUsedAt = Date.now();
-    if (use.pending) return;
-    use.pending = true;
-    this.pending.push(use);
+    if (!use.pending) this.keep(use);
   }
 
   /** Reports what has been noted; what the registry does not take is kept for the next time. */
@@ -50,8 +48,8 @@ export class KeyUsage {
   }
 
   private async send(): Promise<void> {
-    const uses = this.pending;
-    this.pending = [];
+    const uses = [...this.pending];
+    this.pending = new Set();
     for (let start = 0; start < uses.length; start += AUTHORIZATION_BATCH) {
       const batch = uses.slice(start, start + AUTHORIZATION_BATCH);
       for (const use of batch) use.pending = false; // a use during the call is reported by the next one
@@ -66,9 +64,8 @@ export class KeyUsage {
   }
 
   private keep(use: KeyUseNote): void {
-    if (use.pending && this.pending.includes(use)) return;
     use.pending = true;
-    this.pending.push(use);
+    this.pending.add(use);
   }
 }
 
