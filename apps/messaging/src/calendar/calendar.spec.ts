@@ -1,3 +1,4 @@
+import { jest } from '@jest/globals';
 import fc from 'fast-check';
 import { isTimezone, localDay, localTimeAt, localWeek, nextTimeOfDay } from './local-time.js';
 import { quietUntil, type QuietHours } from './quiet-hours.js';
@@ -106,5 +107,20 @@ describe('calendar windows', () => {
   it('knows time zones by their IANA names', () => {
     expect(isTimezone(SANTIAGO)).toBe(true);
     for (const text of ['', '+03:00', 'Mars/Phobos', 'local']) expect(isTimezone(text)).toBe(false);
+  });
+});
+
+describe('a time zone', () => {
+  it('is remembered once, however it is spelled', () => {
+    const made = jest.spyOn(Intl, 'DateTimeFormat');
+    try {
+      const spellings = ['Antarctica/Troll', 'antarctica/TROLL', 'ANTARCTICA/troll', 'aNTARCTICA/tROLL'];
+      expect(spellings.map(isTimezone)).toEqual([true, true, true, true]);
+      expect(made).toHaveBeenCalledTimes(1);
+    } finally {
+      made.mockRestore();
+    }
+    // A letter that is ASCII only once it is lowered.
+    expect(['Asia/Kolkata', 'Asia/\u212Aolkata'].map(isTimezone)).toEqual([true, false]);
   });
 });

@@ -10,6 +10,8 @@ interface LocalTime {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+/** Lowered, some other letters become those of ASCII: the Kelvin sign becomes a k. */
+const ASCII = /^[!-~]*$/;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Whether a text is an IANA time zone this platform knows. */
@@ -87,8 +89,10 @@ function offsetAt(instant: number, timezone: string): number {
   return wall - Math.floor(instant / 1_000) * 1_000;
 }
 
+/** Makes one for each zone, however it is spelled: in ASCII, and there alone, letters of either case name the same zone. */
 function formatOf(timezone: string): Intl.DateTimeFormat {
-  let format = formats.get(timezone);
+  const zone = ASCII.test(timezone) ? timezone.toLowerCase() : timezone;
+  let format = formats.get(zone);
   if (!format) {
     format = new Intl.DateTimeFormat('en-US', {
       timeZone: timezone,
@@ -102,7 +106,7 @@ function formatOf(timezone: string): Intl.DateTimeFormat {
       minute: 'numeric',
       second: 'numeric',
     });
-    formats.set(timezone, format);
+    formats.set(zone, format);
   }
   return format;
 }
