@@ -109,7 +109,7 @@ export class ParkedEvents {
         newId(),
         consumer,
         received.topic,
-        received.key,
+        storable(received.key),
         event.id,
         event.type,
         event.correlationid,
@@ -166,11 +166,11 @@ export class ParkedEvents {
         newId(),
         consumer,
         topic,
-        message.key,
+        storable(message.key),
         id,
-        message.type,
+        storable(message.type),
         null,
-        message.payload.replaceAll('\u0000', '\uFFFD'),
+        storable(message.payload),
         describe(message.error),
         1,
       ]),
@@ -180,7 +180,12 @@ export class ParkedEvents {
 
 function describe(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return text.slice(0, 2_000).replaceAll('\u0000', '\uFFFD');
+  return storable(text.slice(0, 2_000));
+}
+
+/** PostgreSQL keeps no NUL in a text: what holds one would never be parked, and its partition would stand still. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\uFFFD');
 }
 
 /** A UUID version 8 made of a place, so that a second delivery is the same row. */

@@ -212,17 +212,24 @@ describe('handlers under @OnEvent', () => {
     await producer.sendToPartition('core.domain-events', partition, 'no json \u0000', { key: 'k' });
     await producer.sendToPartition('core.domain-events', partition, JSON.stringify(unknown), { key: 'k' });
     await producer.sendToPartition('core.domain-events', partition, '', { key: 'k' });
+    const nul = JSON.stringify({ type: 'core.event.recorded\u0000.v1' });
+    await producer.sendToPartition('core.domain-events', partition, nul, { key: 'k' });
+    await producer.sendToPartition('core.domain-events', partition, 'no json', { key: 'k\u0000' });
     await publish(recordedOf(organizationId, randomUUID(), 'after the noise'));
     await eventually(async () => {
       expect(seen.taken.map(({ name }) => name)).toEqual(['after the noise']);
       const admin = await database.admin();
-      const { rows } = await admin.query<{ error: string }>(
-        `SELECT error FROM parked_events WHERE event_type = ''`,
+      const { rows } = await admin.query<{ event_type: string; key: string; error: string }>(
+        `SELECT event_type, key, error FROM parked_events
+          WHERE event_type IN ('', 'core.event.recorded\uFFFD.v1') ORDER BY id`,
       );
       await admin.end();
-      expect(rows.map(({ error }) => error)).toEqual([
-        'InvalidDomainEvent: not JSON',
-        'InvalidDomainEvent: not JSON',
+      const notJson = { event_type: '', key: 'k', error: 'InvalidDomainEvent: not JSON' };
+      expect(rows).toEqual([
+        notJson,
+        notJson,
+        expect.objectContaining({ event_type: 'core.event.recorded\uFFFD.v1', key: 'k' }),
+        { ...notJson, key: 'k\uFFFD' },
       ]);
     });
   });
