@@ -92,7 +92,7 @@ export class ListMembersService {
       const found = [...new Set(references.flatMap((each) => ('code' in each ? [] : [each.contactId])))];
       const by = { byType: context.principal.type, byId: context.principal.id };
       const added = await this.members.add(tx, listId, found, { at: this.clock.now(), ...by });
-      if (memberCount + added.size > MOST_MEMBERS) throw full();
+      if (added.size > 0 && memberCount + added.size > MOST_MEMBERS) throw full();
       await this.settle(tx, context, 'added', listId, [...added]);
       return { added: added.size, unchanged: ids.length - rejected.length - added.size, rejected };
     });

@@ -253,6 +253,23 @@ describe('member_count', () => {
     );
   });
 
+  it('that is undone parts the members of a full list, too', async () => {
+    const world = new ListWorld(crm);
+    const list = await world.list();
+    const [survivor = '', merged = ''] = await world.contacts(2);
+    await world.add(list, [merged, survivor]);
+    await world.merge(survivor, merged);
+    await crm.database.query('UPDATE lists SET member_count = 100000 WHERE organization_id = $1', [
+      world.organizationId,
+    ]);
+    await world.merge(survivor, merged, 'unmerged');
+    expect((await world.idsOn(list)).sort()).toEqual([merged, survivor].sort());
+    expect(await world.count(list)).toBe(100_001);
+    // Nothing is added by a repeat.
+    const again = await world.add(list, [merged]);
+    expect(again).toMatchObject({ status: 200, body: { added: 0, unchanged: 1 } });
+  });
+
   it('of a double membership the earlier stays, and both are back after the undo', async () => {
     const world = new ListWorld(crm);
     const list = await world.list();

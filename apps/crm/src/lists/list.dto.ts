@@ -30,7 +30,7 @@ export class ListDto {
   @ApiProperty({ format: 'uuid' }) id: string;
   @SameAs(CreateListDto) name: string;
   @SameAs(CreateListDto) description: string | null;
-  @ApiProperty({ type: 'integer', minimum: 0, maximum: 100_000 }) member_count: number;
+  @ApiProperty({ type: 'integer', minimum: 0 }) member_count: number;
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
   @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) deleted_at: string | null;

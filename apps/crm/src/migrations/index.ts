@@ -12,6 +12,7 @@ import { OpenContactsToWorkers1766210000000 } from './1766210000000-open-contact
 import { CreateConsumerPositions1766700000000 } from './1766700000000-create-consumer-positions.js';
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CreateObjects1767200000000 } from './1767200000000-create-objects.js';
+import { UnboundListCounts1767300000000 } from './1767300000000-unbound-list-counts.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -28,4 +29,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateConsumerPositions1766700000000,
   UnpackOutbox1767000100000,
   CreateObjects1767200000000,
+  UnboundListCounts1767300000000,
 ];
