@@ -54,13 +54,29 @@ const ADD = `
   ON CONFLICT (organization_id, kind, target_id) DO UPDATE
     SET until = greatest(j.until, excluded.until), position = NULL, due_at = excluded.due_at`;
 
-/** Organizations take turns: whose job was longest without a piece is next. Without those that cannot be put off. */
+/**
+ * Organizations take turns: whose job was longest without a piece is next. Without those that cannot be put off. Costs as
+ * much as there are organizations with jobs, however many jobs one of them has. Goes through the turns in their order and
+ * stops at the first with a job that is free, so that no other row is locked.
+ */
 const TAKE = `
-  SELECT organization_id, kind, target_id, until, position FROM background_jobs j
-   WHERE due_at <= $1 AND NOT concat_ws('/', organization_id, kind, target_id) = ANY($2::text[])
-   ORDER BY (SELECT max(o.worked_at) FROM background_jobs o WHERE o.organization_id = j.organization_id),
-            worked_at, organization_id, kind, target_id
-   LIMIT 1 FOR UPDATE OF j SKIP LOCKED`;
+  WITH RECURSIVE organizations AS (
+    (SELECT organization_id AS id FROM background_jobs ORDER BY organization_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT organization_id FROM background_jobs WHERE organization_id > organizations.id
+             ORDER BY organization_id LIMIT 1)
+      FROM organizations WHERE organizations.id IS NOT NULL
+  ), turns AS (
+    SELECT id, (SELECT max(worked_at) FROM background_jobs WHERE organization_id = organizations.id) AS worked_at
+      FROM organizations WHERE id IS NOT NULL ORDER BY 2, 1 OFFSET 0
+  )
+  SELECT j.organization_id, j.kind, j.target_id, j.until, j.position
+    FROM turns, LATERAL (
+      SELECT * FROM background_jobs
+       WHERE organization_id = turns.id AND due_at <= $1
+         AND NOT concat_ws('/', organization_id, kind, target_id) = ANY($2::text[])
+       ORDER BY worked_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS j
+   LIMIT 1`;
 
 const ONE = 'organization_id = $1 AND kind = $2 AND target_id = $3';
 const FINISH = `DELETE FROM background_jobs WHERE ${ONE}`;

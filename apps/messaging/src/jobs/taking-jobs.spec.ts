@@ -1,0 +1,39 @@
+import { eventually } from '@customer-platform/testing';
+import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+
+let world: MessagingWorld;
+beforeAll(async () => {
+  world = await messagingWorld({ consume: false });
+});
+afterAll(() => world.close());
+
+/** Rows of the jobs that were read so far, as far as the server was told by its processes. */
+async function jobsRead(): Promise<number> {
+  const [row] = await world.database.query<{ read: number }>(
+    `SELECT (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int AS read FROM pg_stat_user_tables
+      WHERE relname = 'background_jobs'`,
+  );
+  return row?.read ?? NaN;
+}
+
+describe('many jobs of one organization', () => {
+  it('are each taken for as little as one alone', async () => {
+    const { id: organizationId } = world.organization();
+    const count = 1_000;
+    const before = await jobsRead();
+    await world.database.query(
+      `INSERT INTO background_jobs (organization_id, kind, target_id, until, due_at)
+       SELECT $1, 'cancel_sends_of_rule', gen_random_uuid(), now(), now() FROM generate_series(1, $2::int)`,
+      [organizationId, count],
+    );
+    // By these statistics there are many jobs.
+    await world.database.query('ANALYZE background_jobs');
+    // What this test reads itself to see that all is done is among it.
+    const left = () =>
+      world.database.query('SELECT 1 FROM background_jobs WHERE organization_id = $1 LIMIT 1', [
+        organizationId,
+      ]);
+    await eventually(async () => expect(await left()).toEqual([]), { within: 60_000 });
+    expect((await jobsRead()) - before).toBeLessThan(100 * count);
+  });
+});
