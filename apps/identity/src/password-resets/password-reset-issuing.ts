@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
-import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, ItemJob, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { WorkerJob } from '@customer-platform/http';
 
 /** A token holds so long (identity.md §5). */
 const LIFE_MS = 3_600_000;
@@ -15,10 +14,11 @@ const EVERY_MS = 1_000;
 /** One for certain: a subselect in the condition may run once for each row, and skips what the last run took. */
 const TAKE = `
 WITH next AS MATERIALIZED (
-  SELECT organization_id, id FROM password_reset_requests ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
+  SELECT organization_id, id FROM password_reset_requests WHERE id <> ALL ($1::uuid[])
+   ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 DELETE FROM password_reset_requests AS taken USING next
  WHERE taken.organization_id = next.organization_id AND taken.id = next.id
-RETURNING taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id`;
+RETURNING taken.organization_id, taken.id, taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id`;
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
 const WHOSE = `
 SELECT id, organization_id FROM users
@@ -31,6 +31,8 @@ ON CONFLICT (organization_id, user_id) DO UPDATE
 RETURNING id`;
 
 interface RequestRow {
+  organization_id: string;
+  id: string;
   email: string;
   locale: string | null;
   ip: string | null;
@@ -43,32 +45,28 @@ interface RequestRow {
  * PROCESS_ROLE is not api; several instances share what waits.
  */
 @Injectable()
-export class PasswordResetIssuing extends WorkerJob {
+export class PasswordResetIssuing extends ItemJob<RequestRow> {
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: 'password-reset-issuing', everyMs: EVERY_MS });
+    super({ name: 'password-reset-issuing', everyMs: EVERY_MS }, database, clock);
   }
 
-  protected override pass(): Promise<boolean> {
-    return this.run();
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<RequestRow | undefined> {
+    const [request] = await tx.query<RequestRow>(TAKE, [waiting]);
+    return request;
   }
 
-  /** Until nothing waits. */
-  async run(): Promise<boolean> {
-    return this.job.drain(() => this.database.acrossOrganizations((tx) => this.issueNext(tx)));
-  }
-
-  /** @returns whether there was one */
-  private async issueNext(tx: WorkerTransaction): Promise<boolean> {
-    const [request] = await tx.query<RequestRow>(TAKE);
-    if (!request) return false;
+  protected async work(tx: WorkerTransaction, request: RequestRow): Promise<void> {
     const [user] = await tx.query<{ id: string; organization_id: string }>(WHOSE, [request.email]);
     if (user) await this.issue(tx, request, user.id, user.organization_id);
-    return true;
+  }
+
+  protected nameOf({ id }: RequestRow): string {
+    return id;
   }
 
   private async issue(

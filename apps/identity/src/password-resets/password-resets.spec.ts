@@ -1,5 +1,11 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
+import {
+  DatabaseFault,
+  eventually,
+  expectProblem,
+  expectStatus,
+  kafkaProbe,
+} from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { PasswordResetLimits } from './password-reset-limits.js';
 import { NEW_PASSWORD, Resets, RESETS, type Person } from './password-resets.fixture.js';
@@ -71,6 +77,21 @@ describe('POST /v1/identity/password-resets', () => {
     await resets.settled();
     expect((await resets.link(person)).body.link).toBe(body.link);
     expectStatus(await resets.confirm(new URL(body.link).searchParams.get('token')), 200);
+  });
+
+  it('sends to the others where one cannot be sent, and that once it can', async () => {
+    const [first, second] = [await resets.person(organization), await resets.person(organization)];
+    const fault = await DatabaseFault.in(bench.database, {
+      table: 'password_resets',
+      on: 'INSERT',
+      when: `NEW.user_id = '${first.id}'`,
+    });
+    for (const { email } of [first, second]) expectStatus(await resets.ask(email), 202);
+    await eventually(async () => expect(await requestedOf(second)).toBe(1));
+    expect(await requestedOf(first)).toBe(0);
+    await fault.mend();
+    await resets.settled();
+    expect(await requestedOf(first)).toBe(1);
   });
 
   it('sends again once the hour is over', async () => {
