@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { WorkerJob } from '@customer-platform/http';
 import { REQUEST_COLUMNS, requestEvent, type SubjectRequestRow } from './subject-request.row.js';
 
 /** As metrics and log lines call it. */
@@ -13,56 +12,55 @@ const DAY_MS = 86_400_000;
 const WARNED_BEFORE = [3, 10] as const;
 
 /** What two instances see at once one of them has. */
+const NEXT = `
+  SELECT organization_id, id FROM subject_requests
+   WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
+     AND (warned_days IS NULL OR warned_days > $3) AND id <> ALL($4::uuid[])
+   ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
+
 const WARN = `
-  WITH due AS (
-    SELECT organization_id, id FROM subject_requests
-     WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
-       AND (warned_days IS NULL OR warned_days > $3)
-     ORDER BY due_at LIMIT 100 FOR NO KEY UPDATE SKIP LOCKED
-  )
-  UPDATE subject_requests AS request SET warned_days = $3 FROM due
-   WHERE request.organization_id = due.organization_id AND request.id = due.id
-  RETURNING request.organization_id, ${REQUEST_COLUMNS.replaceAll(/\b([a-z_][a-z_0-9]*)\b/g, 'request.$1')}`;
+  UPDATE subject_requests SET warned_days = $3 WHERE organization_id = $1 AND id = $2
+  RETURNING ${REQUEST_COLUMNS}`;
+
+interface Due {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly days: number;
+}
 
 /**
  * Tells of requests that are due in ten days, and in three: once each for a due date, however many instances look. One that
  * is first seen less than three days before is told of once. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
-export class DueWarnings extends WorkerJob {
+export class DueWarnings extends ItemJob<Due> {
   constructor(
-    private readonly database: Database,
+    database: Database,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS });
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  protected override pass(): Promise<void> {
-    return this.runAll();
-  }
-
-  /** Tells of all that have to be told of now. */
-  async runAll(): Promise<void> {
-    for (const days of WARNED_BEFORE) {
-      for (let more = true; more && !this.job.stopping;) more = await this.warn(days);
-    }
-    this.job.progressed();
-  }
-
-  private async warn(days: number): Promise<boolean> {
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Due | undefined> {
     const now = this.clock.now();
-    const until = new Date(now.getTime() + days * DAY_MS);
-    return this.database.acrossOrganizations(async (tx) => {
-      const rows = await tx.query<SubjectRequestRow & { organization_id: string }>(WARN, [now, until, days]);
-      for (const [organizationId, own] of Map.groupBy(rows, (row) => row.organization_id)) {
-        await tx.useOrganization(organizationId);
-        await this.outbox.append(
-          tx,
-          own.map((row) => requestEvent(organizationId, row, 'due_soon')),
-        );
-      }
-      return rows.length > 0;
-    });
+    for (const days of WARNED_BEFORE) {
+      const until = new Date(now.getTime() + days * DAY_MS);
+      const [due] = await tx.query<Omit<Due, 'days'>>(NEXT, [now, until, days, waiting]);
+      if (due) return { ...due, days };
+    }
+    return undefined;
+  }
+
+  protected async work(
+    tx: WorkerTransaction,
+    { organization_id: organizationId, id, days }: Due,
+  ): Promise<void> {
+    const [row] = await tx.query<SubjectRequestRow>(WARN, [organizationId, id, days]);
+    if (row) await this.outbox.append(tx, requestEvent(organizationId, row, 'due_soon'));
+  }
+
+  protected nameOf({ id }: Due): string {
+    return id;
   }
 }

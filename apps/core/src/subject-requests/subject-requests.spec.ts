@@ -1,6 +1,7 @@
 import { Clock, Database, newId } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import {
+  DatabaseFault,
   eventually,
   expectProblem,
   expectStatus,
@@ -260,5 +261,24 @@ describe('core.subject_request.due_soon', () => {
       expect(probe.events('core.subject_request.received.v1', organizationId)).toHaveLength(9),
     );
     expect(told()).toBe(16);
+  });
+
+  it('comes for the others where one cannot be told of, and for that once it can', async () => {
+    const [one, other] = [world.contacts.anOrganization(), world.contacts.anOrganization()];
+    const [first] = [await open(one.caller), await open(other.caller)];
+    const fault = await DatabaseFault.in(world.contacts.core.database, {
+      table: 'subject_requests',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${one.id}' AND NEW.warned_days IS NOT NULL`,
+    });
+    let now = new Date(Date.parse(first.due_at) - 9 * 86_400_000);
+    const { app } = world.contacts.core.app;
+    const warnings = new DueWarnings(app.get(Database), app.get(Outbox), { now: () => now });
+    await warnings.runAll();
+    await probe.expectEvents('core.subject_request.due_soon.v1', other.id, 1);
+    await fault.mend();
+    now = new Date(now.getTime() + 60_000);
+    await warnings.runAll();
+    await probe.expectEvents('core.subject_request.due_soon.v1', one.id, 1);
   });
 });
