@@ -1,7 +1,7 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AUDIT_TOPIC, readAuditEntry, type AuditEntry } from '@customer-platform/audit';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { Clock, Database, isTransient } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
@@ -50,7 +50,10 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     for (const [organizationId, own] of byOrganization) await this.append(organizationId, own);
   }
 
-  /** A chain that takes no row, because somebody wrote behind its end, must not hold back those of others. */
+  /**
+   * A chain that takes no row, because somebody wrote behind its end, must not hold back those of others; nor must a row
+   * that is refused those that came with it, which are halved until it stands alone.
+   */
   private async append(organizationId: string, read: readonly ReadRecord[]): Promise<void> {
     const entries = read.map(({ entry }) => entry);
     try {
@@ -58,7 +61,12 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
         this.chains.append(tx, entries, this.clock.now()),
       );
     } catch (error) {
-      if (isTransient(error)) throw error;
+      if (isTransient(error) && !(ranOut(error) && read.length > 1)) throw error;
+      if (read.length > 1) {
+        const middle = read.length >> 1;
+        await this.append(organizationId, read.slice(0, middle));
+        return this.append(organizationId, read.slice(middle));
+      }
       log.error({ err: error, organizationId }, 'The audit log of an organization takes no rows');
       for (const { record } of read) await this.unreadable.keep(AUDIT_TOPIC, record, error);
     }

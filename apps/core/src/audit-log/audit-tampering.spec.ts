@@ -5,6 +5,7 @@ import { exportJWK, generateKeyPair, type CryptoKey } from 'jose';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { GENESIS, hashOf } from './audit-chain.js';
 import { AuditCheckpoints } from './audit-checkpoints.js';
+import { AuditLogConsumer } from './audit-log.consumer.js';
 import { AuditInspection, type InspectedChain } from './audit-inspection.js';
 import { toAuditItem, type AuditRow } from './audit-item.js';
 import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
@@ -308,6 +309,38 @@ describe('a log that was tampered with', () => {
     );
     for (let other = 0; other < 4; other += 1) await anAuditWorld(core).fill(1);
     expect((await world.list()).body.chain.head_seq).toBe(12);
+  });
+
+  it('takes all rows but the one that the database refuses, in their order', async () => {
+    const other = anAuditWorld(core);
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'audit_log',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${other.organizationId}' AND NEW.action = 'crm.notes.purge'`,
+    });
+    const entries = ['create', 'update', 'purge', 'delete', 'restore'].map((verb) =>
+      anAuditEntry(other.organizationId, { action: `crm.notes.${verb}` }),
+    );
+    const records = entries.map((entry, at) => ({
+      partition: 0,
+      offset: String(9_000_000 + at),
+      key: other.organizationId,
+      value: Buffer.from(JSON.stringify(entry)),
+      timestamp: 0,
+    }));
+    await core.app.app.get(AuditLogConsumer, { strict: false }).take(records);
+    await fault.mend();
+    const { body } = await other.list('sort=seq');
+    expect(body.data.map(({ action }) => action.split('.')[2])).toEqual([
+      'create',
+      'update',
+      'delete',
+      'restore',
+    ]);
+    const kept = await core.database.query<{ value: Buffer }>(
+      `SELECT value FROM unreadable_records WHERE record_offset >= 9000000`,
+    );
+    expect(kept.map(({ value }) => value.toString())).toEqual([JSON.stringify(entries[2])]);
   });
 
   it('keeps its checkpoints from every change', async () => {
