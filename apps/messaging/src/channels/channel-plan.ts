@@ -29,6 +29,8 @@ export interface ChannelPlan {
 export interface SendingPlan {
   readonly organizationId: string;
   readonly channels: Readonly<Partial<Record<Channel, ChannelPlan>>>;
+  /** Channels of which a secret does not open: what leaves by them waits. */
+  readonly unreadable: readonly Channel[];
   readonly quietHours: QuietHours | null;
   readonly caps: ChannelDocument['caps'];
   readonly topics: ChannelDocument['topics'];

@@ -1,8 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
 import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { SecretBox, type SealedSecret } from '../secrets/secret-box.js';
+import { SecretBox, UnreadableSecret, type SealedSecret } from '../secrets/secret-box.js';
 import type { Account, ChannelSetting, PlatformAccounts } from '../providers/provider.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import type { ChannelPlan, SendingPlan } from './channel-plan.js';
@@ -99,15 +100,25 @@ export class ChannelPlans {
 
   private makePlan(organizationId: string, stored: StoredSettings | undefined): SendingPlan {
     const { document } = stored ?? {};
+    const unreadable: Channel[] = [];
     const plans = settingsOf(document?.channels ?? platformChannels(this.config)).flatMap(
       ([channel, setting]) => {
-        const plan = this.channelPlan(setting, ownerOf(organizationId, channel, stored));
-        return plan ? [[channel, plan] as const] : [];
+        try {
+          const plan = this.channelPlan(setting, ownerOf(organizationId, channel, stored));
+          return plan ? [[channel, plan] as const] : [];
+        } catch (error) {
+          // One organization's secret is no reason for the others to wait.
+          if (!(error instanceof UnreadableSecret)) throw error;
+          log.error({ err: error, organizationId, channel }, 'A channel waits: its secret cannot be read');
+          unreadable.push(channel);
+          return [];
+        }
       },
     );
     return {
       organizationId,
       channels: channelsFrom(plans),
+      unreadable,
       quietHours: document?.quiet_hours ?? null,
       caps: document?.caps ?? [],
       topics: document?.topics ?? [],

@@ -20,6 +20,8 @@ export interface PassedSend {
 }
 
 const ASK_AGAIN_MS = 15_000;
+/** A secret that does not open is mended by people; all that waits for it is looked at again each time. */
+const UNREADABLE_MS = 5 * 60_000;
 /** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
@@ -39,6 +41,7 @@ export function checkSend(
   if (send.expiresAt && send.expiresAt <= now) return fail(send, 'expired');
   const sending = facts.plan(send);
   const plan = sending?.channels[send.channel];
+  if (sending?.unreadable.includes(send.channel)) return waitForSecret(send, now);
   if (!sending || !plan) return fail(send, 'channel_not_configured');
   if (facts.sender(send)?.permitted === false) return fail(send, 'sender_domain_unverified');
   if (recipient.address === null) return fail(send, 'recipient_unreachable');
@@ -85,6 +88,10 @@ function waitForWord(send: ClaimedSend, now: Date) {
   return now < end
     ? ({ kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS), since } as const)
     : fail(send, 'recipient_unreachable');
+}
+
+function waitForSecret(send: ClaimedSend, now: Date) {
+  return { kind: 'later', send, until: new Date(now.getTime() + UNREADABLE_MS) } as const;
 }
 
 function fail(send: ClaimedSend, reason: string) {

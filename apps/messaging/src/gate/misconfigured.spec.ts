@@ -200,3 +200,45 @@ describe('Retry-After', () => {
     expect(due.getTime()).toBeGreaterThanOrEqual(until.getTime());
   });
 });
+
+describe('a channel whose secret cannot be read', () => {
+  it('waits for other settings, and no other organization waits with it', async () => {
+    const [shop, other] = [aShop(), aShop()];
+    provider.answer = () => ({ status: 201, body: { provider_message_id: randomUUID() } });
+    for (const { put } of [shop, other]) await put({ push: http() });
+    const due = (id: string) =>
+      world.database.query('UPDATE sends SET due_at = now() WHERE organization_id = $1 AND id = $2', [
+        shop.id,
+        id,
+      ]);
+    const before = await send(shop.api, {
+      ...aPush(),
+      not_before: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    // As after a restore of the database without its keys.
+    await world.database.query(
+      `UPDATE channel_settings SET secrets = jsonb_set(secrets, '{push,secret,sealed}', '"v1.none"'), version = version + 1
+        WHERE organization_id = $1`,
+      [shop.id],
+    );
+    await due(before);
+    const accepted = await send(other.api, aPush());
+    expect(await settled(other.api, accepted, 'sent')).toMatchObject({ attempts: 1 });
+    await eventually(async () => {
+      const rows = await world.database.query<{ state: string }>(
+        'SELECT state FROM sends WHERE organization_id = $1 AND id = $2 AND due_at > now()',
+        [shop.id, before],
+      );
+      expect(rows.map(({ state }) => state)).toEqual(['rendering']);
+    });
+    const refused = await shop.api.post('/v1/messaging/sends', aPush(), {
+      'idempotency-key': randomUUID(),
+    });
+    expect(refused).toMatchObject({ status: 503, body: { code: 'dependency_unavailable' } });
+
+    await shop.put({ push: http() });
+    await due(before);
+    for (const waiting of [before, await send(shop.api, aPush())])
+      expect(await settled(shop.api, waiting, 'sent')).toMatchObject({ attempts: 1 });
+  });
+});

@@ -38,6 +38,10 @@ export function checkTested(request: SendRequest, tested: TemplateHead, facts: A
 
 function checkChannel(request: Content, facts: ContentFacts): void {
   const { plan } = facts;
+  if (plan.unreadable.includes(request.channel))
+    throw new Problem('dependency_unavailable', {
+      detail: 'The channel cannot be used just now; try again.',
+    });
   if (!plan.channels[request.channel]) throw new Problem('channel_not_configured');
   const sender = mailSender(request, plan);
   if (sender && !facts.maySendFrom(sender))
