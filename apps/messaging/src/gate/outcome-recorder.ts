@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { Batcher, log } from '@customer-platform/http';
 import { ChannelFaults, type ChannelFault, type FaultRow } from '../channels/channel-faults.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
@@ -25,6 +25,8 @@ const RELEASED_PAUSE_MS = 500;
 const MOST_AT_ONCE = 200;
 /** Outcomes that come so close together are written together; a suppression may be waiting for the record. */
 const LINGER_MS = 12;
+/** An outcome that runs out of time, or of the server's memory, is tried so often alone: any might at such a moment. */
+const TRIES_ALONE = 5;
 
 const RECORD = `
   UPDATE sends s SET state = o.state, reason = o.reason, due_at = o.due_at, release_at = o.release_at, claim = NULL,
@@ -71,7 +73,8 @@ interface Recorded {
 
 /**
  * Writes down how hand-offs ended, many in one transaction; one at a time, so that a busy dispatcher writes larger
- * batches rather than more of them. What cannot be written is tried again until it can: the message has left.
+ * batches rather than more of them. While the database is away what cannot be written is tried again until it can: the
+ * message has left. An outcome that is refused is found alone, and keeps none of the others from being written.
  */
 @Injectable()
 export class OutcomeRecorder {
@@ -79,6 +82,7 @@ export class OutcomeRecorder {
     waitMs: LINGER_MS,
     enough: MOST_AT_ONCE,
     run: (batch) => this.write(batch),
+    singlyAfter: () => true,
   });
 
   constructor(
@@ -89,19 +93,25 @@ export class OutcomeRecorder {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves when the outcome is on record. */
+  /**
+   * Resolves when the outcome is on record.
+   * @throws what the database says of an outcome that it refuses: its send stays in flight, and ends as `unknown`
+   */
   async record(outcome: Outcome): Promise<void> {
     await this.batcher.add(outcome);
   }
 
   private async write(batch: readonly Outcome[]): Promise<void> {
     // eslint-disable-next-line house/no-endless-turns -- what was handed off must be noted, however long the database is away
-    for (let wait = 100; ; wait = Math.min(wait * 2, 2_000)) {
+    for (let wait = 100, tries = 1; ; wait = Math.min(wait * 2, 2_000), tries += 1) {
       try {
         await this.database.acrossOrganizations((tx) => this.writeBatch(tx, batch), { onePlan: true });
         return;
       } catch (error) {
-        log.error({ err: error }, 'Outcomes of hand-offs could not be written; trying again');
+        const again = ranOut(error) ? batch.length === 1 && tries < TRIES_ALONE : isTransient(error);
+        const said = { err: error, outcomes: batch.length, again };
+        log.error(said, 'Outcomes of hand-offs could not be written');
+        if (!again) throw error;
         await pause(wait);
       }
     }
