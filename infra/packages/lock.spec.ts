@@ -36,7 +36,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function npm(...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(
     'npm',
-    [...args, '--offline', '--cache', join(folder, 'cache')],
+    // Whoever runs this may have asked for silence, which children inherit.
+    [...args, '--loglevel=error', '--offline', '--cache', join(folder, 'cache')],
     {
       cwd: folder,
       maxBuffer: 16 * 2 ** 20,

@@ -3,12 +3,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { WORKSPACE } from '../app-process.js';
+import { cacheFolder, WORKSPACE } from '../app-process.js';
 import { MissingProgram } from '../missing-program.js';
 
 const run = promisify(execFile);
 const PINNED = join(WORKSPACE, 'libs/testing/src/postgres-client/client.txt');
-const CACHE = join(WORKSPACE, 'node_modules/.cache/customer-platform');
 /** That of the server; a client of an older one dumps nothing. */
 const LEAST_MAJOR = 18;
 
@@ -22,7 +21,7 @@ export async function postgresClient(): Promise<string> {
   const onPath = dirname(stdout.trim());
   if (stdout !== '' && (await majorOf(onPath)) >= LEAST_MAJOR) return onPath;
   const version = createHash('sha256').update(readFileSync(PINNED)).digest('hex').slice(0, 12);
-  const folder = join(CACHE, `postgres-client-${version}`);
+  const folder = join(await cacheFolder(), `postgres-client-${version}`);
   if (!existsSync(folder)) await fetchInto(folder);
   const bin = join(folder, 'bin');
   if ((await majorOf(bin)) < LEAST_MAJOR)
@@ -41,7 +40,7 @@ async function majorOf(folder: string): Promise<number> {
 
 /** Into a folder beside, then renamed: another process finds all or nothing. */
 async function fetchInto(folder: string): Promise<void> {
-  mkdirSync(CACHE, { recursive: true });
+  mkdirSync(dirname(folder), { recursive: true });
   const made = mkdtempSync(`${folder}-`);
   try {
     const download = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps'];
