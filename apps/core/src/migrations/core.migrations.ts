@@ -46,6 +46,7 @@ import { CompleteRequestsByHand1767139000000 } from './1767139000000-complete-re
 import { SumUsageForLess1767145000000 } from './1767145000000-sum-usage-for-less.js';
 import { CreateRetention1767137000000 } from './1767137000000-create-retention.js';
 import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by-age.js';
+import { ForgetValuesOfUndoneMerges1767146000000 } from './1767146000000-forget-values-of-undone-merges.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -96,4 +97,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateRetention1767137000000,
   IndexLettersByAge1767137100000,
   SumUsageForLess1767145000000,
+  ForgetValuesOfUndoneMerges1767146000000,
 ];

@@ -13,6 +13,7 @@ import {
   changedNames,
   conformed,
   contentAfter,
+  fieldsNow,
   planFields,
   type FieldPlan,
   type Side,
@@ -74,6 +75,23 @@ export class ContactMerger {
       blockers: [...blockers, ...(await this.limits(tx, survivor.id, merged.id, families))],
     };
     return { survivor, merged, families, changes, outcome, now };
+  }
+
+  /** What an undone merge came to, in what the two have now; of who is erased since nothing is shown. */
+  async outcomeNow(
+    tx: Transaction,
+    survivor: Contact,
+    merged: Contact,
+    outcome: MergeOutcome,
+  ): Promise<MergeOutcome> {
+    if (survivor.erasedAt !== null || merged.erasedAt !== null)
+      return { ...outcome, fields: [], consents: [] };
+    const families = {
+      survivor: await this.lookup.familyOf(tx, survivor.id),
+      merged: await this.lookup.familyOf(tx, merged.id),
+    };
+    const fields = fieldsNow(survivor, merged, outcome.fields);
+    return { ...outcome, fields, consents: await this.consents.compare(tx, families) };
   }
 
   /** Carries out a plan without blockers, in the transaction that holds the locks. */

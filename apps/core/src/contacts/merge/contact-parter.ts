@@ -34,8 +34,9 @@ export class ContactParter {
   ) {}
 
   /** The survivor as it would be; writes nothing. */
-  preview(survivor: Contact, merge: MergeRow): Contact {
-    return Object.assign(new Contact(), survivor, contentBefore(survivor, merge.changes));
+  async preview(tx: Transaction, survivor: Contact, merge: MergeRow): Promise<Contact> {
+    const declared = await this.declared.now(tx);
+    return Object.assign(new Contact(), survivor, contentOf(declared, survivor, merge));
   }
 
   /**
@@ -66,8 +67,7 @@ export class ContactParter {
     const now = this.clock.now();
     const { survivor: before } = contacts;
     const family = await this.lookup.familyOf(tx, contacts.merged.id);
-    // What a definition has come to refuse since then does not come back.
-    const content = conformed(declared, contentBefore(before, merge.changes));
+    const content = contentOf(declared, before, merge);
     // The survivor first: it gives free what was unique to the other.
     const survivor = await writeContact(tx, before, { ...content, version: before.version + 1 }, now);
     // Two versions: one by which the undo is told, one for the profile that comes after it.
@@ -131,4 +131,9 @@ export class ContactParter {
     await this.merges.seeLatest(tx, mergedId, await this.merges.latestEvent(tx, mergedId));
     return seen;
   }
+}
+
+/** What a definition has come to refuse since then does not come back. */
+function contentOf(declared: DeclaredAttributes, survivor: Contact, { changes }: MergeRow): Partial<Contact> {
+  return conformed(declared, contentBefore(declared, survivor, changes));
 }

@@ -101,13 +101,40 @@ export function contentAfter(contact: Contact, changes: readonly FieldChange[]):
   );
 }
 
-/** The columns of a contact with every change taken back on which nobody has written since. */
-export function contentBefore(contact: Contact, changes: readonly FieldChange[]): Content {
-  const untouched = changes.filter(({ field, after }) => sameJson(slotOf(contact, field), after));
+/**
+ * The columns of a contact with every change taken back on which nobody has written since. That a national id was sealed
+ * anew, or an attribute converted to its definition's new type, is nobody's word.
+ */
+export function contentBefore(
+  declared: DeclaredAttributes,
+  contact: Contact,
+  changes: readonly FieldChange[],
+): Content {
+  const untouched = changes.filter(({ field, after }) => {
+    const now = slotOf(contact, field);
+    return (
+      now.time === after.time &&
+      sameValue(field, fitting(declared, field, now), fitting(declared, field, after))
+    );
+  });
   return withSlots(
     contact,
     untouched.map(({ field, before }) => ({ field, slot: before })),
   );
+}
+
+/** The fields of a merge that is undone, with what the two have in them now. */
+export function fieldsNow(
+  survivor: Contact,
+  merged: Contact,
+  fields: readonly Pick<ComparedField, 'field' | 'kept'>[],
+): ComparedField[] {
+  return fields.map(({ field, kept }) => ({
+    field,
+    survivor: shown(survivor, field),
+    merged: shown(merged, field),
+    kept,
+  }));
 }
 
 /** Columns whose attributes fit what is declared of them now. */
@@ -150,6 +177,13 @@ function valueOf(slot: Slot): { value?: unknown } {
 function isEmpty(field: string, slot: Slot): boolean {
   if (field.startsWith(ATTRIBUTE)) return !('value' in slot);
   return Object.values(slot.value as Content).every((column) => column === null);
+}
+
+function fitting(declared: DeclaredAttributes, field: string, slot: Slot): Slot {
+  if (!field.startsWith(ATTRIBUTE) || !('value' in slot)) return slot;
+  const key = field.slice(ATTRIBUTE.length);
+  const fits = conformAttributes(declared, { [key]: slot.value });
+  return Object.hasOwn(fits, key) ? { value: fits[key], time: slot.time } : { time: slot.time };
 }
 
 /** A sealed national id differs each time it is sealed; its index does not. */

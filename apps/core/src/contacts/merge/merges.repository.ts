@@ -20,6 +20,7 @@ const LATER = `
   SELECT 1 FROM contact_merges
    WHERE organization_id = $1 AND survivor_id = $2 AND status = 'merged' AND place > $3 LIMIT 1`;
 
+/** By a trigger its values go, whichever release undoes it: they may be of somebody who came through others. */
 const UNDONE = `
   UPDATE contact_merges SET status = 'undone', undone_at = $3 WHERE organization_id = $1 AND id = $2`;
 
@@ -74,6 +75,7 @@ export interface MergeRow {
   readonly survivorId: string;
   readonly mergedId: string;
   readonly status: 'merged' | 'undone';
+  /** None of one that is undone, whose outcome has no values either: its fields are names, and what was kept. */
   readonly changes: readonly FieldChange[];
   readonly outcome: MergeOutcome;
   /** When the survivor had last been seen before. */
@@ -117,6 +119,7 @@ export class MergesRepository {
     return (await tx.query(LATER, [tx.organizationId, survivorId, place])).length > 0;
   }
 
+  /** Each has its own again: that there was a merge stays, of which fields, and how much it moved. */
   async undone(tx: Transaction, id: string, now: Date): Promise<void> {
     await tx.query(UNDONE, [tx.organizationId, id, now]);
   }

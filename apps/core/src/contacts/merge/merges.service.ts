@@ -76,12 +76,18 @@ export class MergesService {
     const merged = locked.contacts.get(merge.mergedId);
     if (!survivor || !merged) throw new Problem('merge_not_undoable');
     const base = { merge_id: mergeId, dry_run: dryRun, status: 'undone' as const };
-    const shown = (contact: Contact, seen: Date): MergeDto =>
-      answer(base, merge.survivorId, merge.mergedId, contact, seen, merge.outcome);
-    if (merge.status === 'undone') return { body: shown(survivor, seenOf(locked, survivor)) };
+    const shown = (contact: Contact, seen: Date, outcome = merge.outcome): MergeDto =>
+      answer(base, merge.survivorId, merge.mergedId, contact, seen, outcome);
+    if (merge.status === 'undone') {
+      const outcome = await this.merger.outcomeNow(tx, survivor, merged, merge.outcome);
+      return { body: shown(survivor, seenOf(locked, survivor), outcome) };
+    }
     await this.demandUndoable(tx, merge, survivor, merged);
     const etag = etagOf({ merge: mergeId, survivor: versionTag(survivor), merged: versionTag(merged) });
-    if (dryRun) return { body: shown(this.parter.preview(survivor, merge), merge.seenBefore), etag };
+    if (dryRun) {
+      const preview = await this.parter.preview(tx, survivor, merge);
+      return { body: shown(preview, merge.seenBefore), etag };
+    }
     requireMatch(context.ifMatch, etag);
     const parted = await this.parter.part(tx, context, merge, { survivor, merged }, reason);
     return { body: shown(parted.survivor, parted.seen) };
