@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { SOURCES } from './archive/archive-sources.js';
 import {
   ARCHIVED,
   REQUEST_COLUMNS,
@@ -50,6 +51,43 @@ const EXPIRE = `
    WHERE ${OF_PERSON} AND state = 'completed' AND type IN (${listOf(ARCHIVED)})
      AND result_expires_at > $3`;
 
+/** With the requests of whoever is not one of these. */
+const OF_OTHERS = `
+  archive.organization_id = $1 AND request.organization_id = $1 AND request.id = archive.subject_request_id
+    AND request.contact_id <> ALL($2::uuid[])`;
+
+/** Whoever is writing one has lost it: it begins again. */
+const GATHER_ANEW = `
+  UPDATE subject_archives AS archive
+     SET contact_ids = ARRAY(SELECT id FROM unnest(archive.contact_ids) AS id WHERE id <> ALL($2::uuid[])),
+         step = 'gather', module = $5, after = NULL, pieces = 0, claim = NULL, claimed_until = $4, moved_at = $4
+    FROM subject_requests AS request
+   WHERE ${OF_OTHERS} AND archive.step <> 'ready'
+     AND (archive.contact_ids && $2::uuid[] OR request.contact_id = ANY($3::uuid[]))
+  RETURNING archive.subject_request_id AS id`;
+
+const DROP_PIECES = `
+  DELETE FROM subject_archive_pieces WHERE organization_id = $1 AND subject_request_id = ANY($2::uuid[])`;
+
+/** What was begun before they were merged names one of the two alone, and holds the other's rows if it was made later. */
+const DROP_OF_OTHERS = `
+  DELETE FROM subject_archives AS archive USING subject_requests AS request
+   WHERE ${OF_OTHERS} AND archive.step = 'ready'
+     AND (archive.contact_ids && $2::uuid[] OR request.contact_id = ANY($3::uuid[]) AND archive.moved_at >= $4)
+  RETURNING archive.subject_request_id AS id`;
+
+const EXPIRE_DROPPED = `
+  UPDATE subject_requests SET result_expires_at = least(result_expires_at, $3), ${CHANGED}
+   WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'completed'`;
+
+/** Contacts whose rows go from the archives of others. */
+interface Withdrawal {
+  readonly of: readonly string[];
+  /** Whose archives may hold such rows without naming them, if they were made since. */
+  readonly from: readonly string[];
+  readonly since: Date;
+}
+
 /** What becomes of a person's requests and archives when they are erased, or their contact is purged. */
 @Injectable()
 export class RequestsEnd {
@@ -71,6 +109,34 @@ export class RequestsEnd {
     return this.end(tx, [contactId], PURGED);
   }
 
+  /**
+   * In the transaction that parts two families, whose roots are locked: no archive of one holds rows of the other. Those
+   * that are there end, those that are being made begin again.
+   */
+  async ofParted(
+    tx: Transaction,
+    { survivor, merged }: { readonly survivor: readonly string[]; readonly merged: readonly string[] },
+    since: Date,
+  ): Promise<void> {
+    const both = [
+      { of: merged, from: survivor, since },
+      { of: survivor, from: merged, since },
+    ];
+    for (const each of both) await this.withdraw(tx, each);
+    // As in `end`: one that was begun meanwhile is found thereafter.
+    await tx.query(LOCK, [tx.organizationId, [...survivor, ...merged]]);
+    for (const each of both) await this.withdraw(tx, each);
+  }
+
+  private async withdraw(tx: Transaction, { of, from, since }: Withdrawal): Promise<void> {
+    const now = this.clock.now();
+    const anew = await tx.query<{ id: string }>(GATHER_ANEW, [tx.organizationId, of, from, now, SOURCES[0]]);
+    await tx.query(DROP_PIECES, [tx.organizationId, anew.map(({ id }) => id)]);
+    // One that was completed meanwhile is among these.
+    const dropped = await tx.query<{ id: string }>(DROP_OF_OTHERS, [tx.organizationId, of, from, since]);
+    await tx.query(EXPIRE_DROPPED, [tx.organizationId, dropped.map(({ id }) => id), now]);
+  }
+
   private async end(tx: Transaction, contactIds: readonly string[], why: string): Promise<void> {
     const now = this.clock.now();
     const person = [tx.organizationId, contactIds];
@@ -78,6 +144,8 @@ export class RequestsEnd {
     await tx.query(DROP, person);
     await tx.query(LOCK, person);
     await tx.query(DROP, person);
+    // Of others who were merged with them once.
+    await this.withdraw(tx, { of: contactIds, from: [], since: now });
     await tx.query(FORGET, [tx.organizationId, contactIds, now]);
     const rejected = await tx.query<SubjectRequestRow>(REJECT, [tx.organizationId, contactIds, now, why]);
     await tx.query(EXPIRE, [tx.organizationId, contactIds, now]);

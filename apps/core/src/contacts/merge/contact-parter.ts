@@ -4,6 +4,7 @@ import { Clock, postgresFailure, type Transaction } from '@customer-platform/dat
 import { Problem } from '@customer-platform/problem-json';
 import type { DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
+import { RequestsEnd } from '../../subject-requests/requests-end.js';
 import { ContactIdentities } from '../contact-identities.js';
 import { ContactLookup } from '../contact-lookup.js';
 import { Contact } from '../contact.entity.js';
@@ -29,6 +30,7 @@ export class ContactParter {
     private readonly consents: MergeConsents,
     private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
+    private readonly requests: RequestsEnd,
     private readonly clock: Clock,
     private readonly declared: DeclaredAttributesReader,
   ) {}
@@ -84,6 +86,7 @@ export class ContactParter {
       survivorId: survivor.id,
       mergedId: merged.id,
     };
+    await this.requests.ofParted(tx, families, merge.mergedAt);
     const said = { at: merge.mergedAt, repeatedAt: await this.merges.repeatedAt(tx, families.survivor) };
     await this.consents.part(tx, context, families, said, now);
     await this.suggestions.settle(tx, [survivor.id, merged.id], 'dismissed', now);
