@@ -142,7 +142,11 @@ export function countedFile(app: string): string {
 /** The text of what keeps an organization from being purged, with the rows of one more table. */
 export function countedWith(file: string, table: string): string {
   const source = parse(file);
-  const call = find(source, ts.isCallExpression);
+  const call = find(
+    source,
+    (node): node is ts.CallExpression =>
+      ts.isCallExpression(node) && node.expression.getText(source) === 'referencesToOrganization',
+  );
   const [list] = call?.arguments ?? [];
   if (list && ts.isArrayLiteralExpression(list))
     return applied(source, [append(list, `{ table: '${table}' }`)]);

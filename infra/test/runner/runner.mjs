@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import { processorSeconds } from './processor-time.mjs';
-import { beginFile, GLOBALS, sourceMaps } from './sources.mjs';
+import { beginFile, GLOBALS, loadSourcesOf, sourceMaps } from './sources.mjs';
 import { rememberWorker, restoreWorker } from './worker-state.mjs';
 
 const require = createRequire(import.meta.url);
@@ -30,6 +30,7 @@ export async function runSpecFile(globalConfig, config, environment, runtime, te
     numPassingAsserts: 0,
     suppressedErrors: [],
   });
+  loadSourcesOf(config.rootDir);
   const query = beginFile();
   try {
     const { globals, snapshotState } = await circus.initialize({

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { transformSync, version } from '@swc/core';
 
-/** Loads this repository's TypeScript as Node's own ES modules: libraries from their sources, each file compiled once. */
-const ROOT = join(import.meta.dirname, '../../..');
-const ROOT_URL = `${pathToFileURL(ROOT).href}/`;
-const SWC = readFileSync(join(ROOT, '.swcrc'), 'utf8');
-const CACHE = join(ROOT, 'node_modules/.cache/customer-platform/sources');
+/** The workspace whose sources are loaded. */
+let root = '';
+let rootUrl = '';
+let swc = '';
+let cache = '';
 
 /** What `@jest/globals` is: the functions of the file that runs. */
 const GLOBALS_URL = 'jest-globals:of-this-file';
@@ -38,7 +38,17 @@ export function beginFile() {
   return `?file=${String(file)}`;
 }
 
-registerHooks({
+/** Loads TypeScript of the workspace as Node's own ES modules: libraries from their sources, each file compiled once. */
+export function loadSourcesOf(folder) {
+  if (root !== '') return;
+  root = folder;
+  rootUrl = `${pathToFileURL(root).href}/`;
+  swc = readFileSync(join(root, '.swcrc'), 'utf8');
+  cache = join(root, 'node_modules/.cache/customer-platform/sources');
+  registerHooks(HOOKS);
+}
+
+const HOOKS = {
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') return { url: `${GLOBALS_URL}${String(file)}`, shortCircuit: true };
     const url = libraryOf(specifier) ?? typescriptOf(specifier, context.parentURL);
@@ -50,16 +60,16 @@ registerHooks({
     if (url.startsWith(GLOBALS_URL)) return { format: 'module', source: GLOBALS_SOURCE, shortCircuit: true };
     return isOurs(url) ? { format: 'module', source: compiled(url), shortCircuit: true } : next(url, context);
   },
-});
+};
 
 function isOurs(url) {
-  return url.startsWith(ROOT_URL) && !url.includes('/node_modules/') && /\.tsx?(?:\?|$)/.test(url);
+  return url.startsWith(rootUrl) && !url.includes('/node_modules/') && /\.tsx?(?:\?|$)/.test(url);
 }
 
 /** A library's sources in place of what it is built into. */
 function libraryOf(specifier) {
   const name = /^@customer-platform\/([a-z-]+)$/.exec(specifier)?.[1];
-  const index = name === undefined ? undefined : join(ROOT, 'libs', name, 'src/index.ts');
+  const index = name === undefined ? undefined : join(root, 'libs', name, 'src/index.ts');
   return index !== undefined && existsSync(index) ? pathToFileURL(index).href : undefined;
 }
 
@@ -67,7 +77,7 @@ function libraryOf(specifier) {
 function typescriptOf(specifier, parent) {
   if (parent === undefined || !/^(?:\.{1,2}\/|file:)/.test(specifier)) return undefined;
   const wanted = new URL(specifier, parent).href;
-  if (!wanted.startsWith(ROOT_URL) || wanted.includes('/node_modules/')) return undefined;
+  if (!wanted.startsWith(rootUrl) || wanted.includes('/node_modules/')) return undefined;
   if (/\.tsx?(?:\?|$)/.test(wanted)) return wanted;
   if (!/\.jsx?$/.test(wanted) || existsSync(fileURLToPath(wanted))) return undefined;
   return ['.ts', '.tsx']
@@ -78,12 +88,12 @@ function typescriptOf(specifier, parent) {
 function compiled(url) {
   const path = fileURLToPath(url.replace(/\?.*$/, ''));
   const text = readFileSync(path, 'utf8');
-  const digest = createHash('sha256').update(`${version}\0${SWC}\0${path}\0${text}`).digest('hex');
-  const code = join(CACHE, digest.slice(0, 2), `${digest}.mjs`);
+  const digest = createHash('sha256').update(`${version}\0${swc}\0${path}\0${text}`).digest('hex');
+  const code = join(cache, digest.slice(0, 2), `${digest}.mjs`);
   const map = `${code}.map`;
   sourceMaps.set(url, map);
   if (!existsSync(code)) {
-    const output = transformSync(text, { ...JSON.parse(SWC), swcrc: false, filename: path });
+    const output = transformSync(text, { ...JSON.parse(swc), swcrc: false, filename: path });
     mkdirSync(dirname(code), { recursive: true });
     writeWhole(map, output.map ?? '');
     writeWhole(code, output.code);

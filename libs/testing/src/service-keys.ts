@@ -2,15 +2,24 @@ import { generateKeyPairSync } from 'node:crypto';
 
 const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 
-/** One Ed25519 pair per module, made once per test process. */
-const pairs = MODULES.map((kid) => {
+const KEPT = Symbol.for('customer-platform.service-keys');
+
+type KeyPair = ReturnType<typeof aKeyPair>;
+
+/**
+ * One Ed25519 pair per module, made once per test process. They are kept beside this module, which each spec file evaluates
+ * anew: a platform that several files share goes on with its keys.
+ */
+const pairs = ((globalThis as { [KEPT]?: KeyPair[] })[KEPT] ??= MODULES.map(aKeyPair));
+
+function aKeyPair(kid: string): { kid: string; privateJwk: object; publicJwk: object } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   return {
     kid,
     privateJwk: { ...privateKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' },
     publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' },
   };
-});
+}
 
 /** `SERVICE_PRIVATE_KEY` and `SERVICE_PUBLIC_KEYS` of a module, consistent among all modules of this test process. */
 export function serviceKeys(module: string): { SERVICE_PRIVATE_KEY: string; SERVICE_PUBLIC_KEYS: string } {

@@ -8,7 +8,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 export class UnboundListCounts1767300000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
-      'ALTER TABLE lists DROP CONSTRAINT lists_member_count_check, ADD CONSTRAINT lists_member_count_check CHECK (member_count >= 0)',
+      // All rows pass: they held to the narrower one.
+      `ALTER TABLE lists DROP CONSTRAINT lists_member_count_check,
+         ADD CONSTRAINT lists_member_count_check CHECK (member_count >= 0) NOT VALID`,
     ]);
   }
 
