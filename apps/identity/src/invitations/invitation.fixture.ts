@@ -15,7 +15,7 @@ export class Invitations {
   /** An address that nobody was invited by before. */
   address(): string {
     this.number += 1;
-    return `guest-${String(this.number)}-${String(process.pid)}@example.com`;
+    return `guest-${String(this.number)}-${String(process.pid).padStart(6, '0')}@example.com`;
   }
 
   async invite(organization: TestOrganization, body: Record<string, unknown> = {}): Promise<InvitationDto> {
