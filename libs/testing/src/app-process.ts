@@ -23,22 +23,10 @@ function passedOn(): Record<string, string> {
   return { ...(PATH ? { PATH } : {}), ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) };
 }
 
-/** Processes that run: none of them outlives the one that started it, whatever ends that. */
-const running = new Set<ChildProcess>();
-
-function note(child: ChildProcess): void {
-  if (running.size === 0) process.once('exit', killAll);
-  running.add(child);
-}
-
-function forget(child: ChildProcess): void {
-  running.delete(child);
-  if (running.size === 0) process.off('exit', killAll);
-}
-
-function killAll(): void {
-  for (const child of running) child.kill('SIGKILL');
-}
+/** Ends a program with the process that started it, however that ends: the system closes its standard input then. */
+const ENDS_WITH_ITS_PARENT = `data:text/javascript,${encodeURIComponent(
+  `process.stdin.once('close', () => process.kill(process.pid, 'SIGKILL')).resume().unref();`,
+)}`;
 
 /** A program of the platform as a process of its own. */
 export class AppProcess {
@@ -53,21 +41,15 @@ export class AppProcess {
     private readonly readyUrl: string,
   ) {
     const mark = process.env[RUN_MARK];
-    this.child = spawn(process.execPath, [join(WORKSPACE, script)], {
+    this.child = spawn(process.execPath, ['--import', ENDS_WITH_ITS_PARENT, join(WORKSPACE, script)], {
       cwd: WORKSPACE,
       env: { ...passedOn(), ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     }
-    note(this.child);
-    this.ended = new Promise((done) => {
-      this.child.once('exit', () => {
-        forget(this.child);
-        done();
-      });
-    });
+    this.ended = new Promise((done) => this.child.once('exit', () => done()));
   }
 
   /** To look at what it uses; undefined where it could not be started. */

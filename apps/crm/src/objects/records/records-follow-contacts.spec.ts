@@ -279,15 +279,7 @@ describe('an erasure', () => {
       .get(ContactRefsConsumer)
       .erase([domainEvent('core.erasure.requested.v1', world.organizationId, request)]);
     expect(await besides(world.organizationId)).toMatchObject({ object_records: 0, object_references: 0 });
-    const told = await crm.database.query<{ messages: [string, string][] }>(
-      'SELECT messages FROM outbox WHERE organization_id = $1 ORDER BY id',
-      [world.organizationId],
-    );
-    const completed = told
-      .flatMap(({ messages }) =>
-        messages.map(([, value]) => JSON.parse(value) as { type: string; data: object }),
-      )
-      .find(({ type }) => type === 'crm.erasure.completed.v1');
+    const [completed] = await probe.expectEvents('crm.erasure.completed.v1', world.organizationId, 1);
     expect(completed?.data).toMatchObject({ counts: { objects: 1 } });
   });
 });
