@@ -5,8 +5,6 @@ export interface LintCase {
   rule: string;
   illegal: { path: string; code: string };
   legal: { path: string; code: string };
-  /** Needs types: both paths are then files that exist, linted with this text in their place. */
-  typed?: true;
 }
 
 export const SERVICE = 'apps/core/src/contacts/contacts.service.ts';

@@ -231,7 +231,6 @@ const shapeCases: LintCase[] = [
   {
     name: 'a published symbol without a doc comment',
     rule: 'house/documented-export',
-    typed: true,
     illegal: { path: 'libs/http/src/index.ts', code: 'export const limit = 200;\n' },
     legal: {
       path: 'libs/http/src/index.ts',

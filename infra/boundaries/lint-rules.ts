@@ -1,19 +1,11 @@
 import { join } from 'node:path';
 import { createProjectGraphAsync } from '@nx/devkit';
-import { ESLint, type Linter } from 'eslint';
-import tseslint from 'typescript-eslint';
+import { ESLint } from 'eslint';
 import { house } from '../lint/house.plugin.ts';
 import type { LintCase } from './lint-case.ts';
 import { lintCases } from './lint-cases.ts';
 
 const workspace = join(import.meta.dirname, '../..');
-
-/** Fixtures are texts, not files: rules that need types are proved at the paths of files that exist. */
-const untyped: Linter.Config = {
-  files: ['**/*.ts'],
-  rules: tseslint.configs.disableTypeChecked.rules,
-  languageOptions: { parserOptions: { projectService: false } },
-};
 
 async function rulesHit(linter: ESLint, source: LintCase['illegal']): Promise<string[]> {
   const [result] = await linter.lintText(source.code, { filePath: join(workspace, source.path) });
@@ -25,11 +17,9 @@ export async function checkLintFixtures(): Promise<{ proved: string[]; failures:
   // Written where Nx's rule reads it: without a graph that rule passes everything in silence.
   process.env['NX_DAEMON'] = 'false';
   await createProjectGraphAsync({ exitOnError: false });
-  const typed = new ESLint({ cwd: workspace });
-  const quick = new ESLint({ cwd: workspace, overrideConfig: untyped });
+  const linter = new ESLint({ cwd: workspace });
   const failures: string[] = [];
   for (const source of lintCases) {
-    const linter = source.typed ? typed : quick;
     const caught = await rulesHit(linter, source.illegal);
     if (!caught.includes(source.rule))
       failures.push(`${source.rule}: "${source.name}" passes (${caught.join(', ') || 'nothing reported'})`);

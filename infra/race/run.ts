@@ -71,7 +71,11 @@ async function main(): Promise<void> {
     report(tally, sink, { deferred, campaigns });
   } finally {
     // Also where the settings cannot be put back: a server that listens would keep this process from ending.
-    await (ways?.close() ?? Promise.resolve()).finally(() => sink.close());
+    try {
+      await ways?.close();
+    } finally {
+      await sink.close();
+    }
   }
 }
 

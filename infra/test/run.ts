@@ -132,7 +132,20 @@ const folders = [...new Set(paths.map(projectOf))];
 const projects = folders.length > 0 ? ['-p', folders.join(',')] : [];
 const ofEach = (name: string, title: string, target: string): Step =>
   check(name, title, bin('nx'), ['run-many', '-t', target, ...projects, '--output-style=static']);
-/** All programs in one process, which reads once what they share; whatever packages are installed now. */
+/** Each linter in one process, which reads once what the projects share. */
+const lint = [
+  check('lint', 'Lint', node, [
+    bin('eslint'),
+    '--max-warnings=0',
+    ...(paths.length > 0 ? ['--no-warn-ignored', ...paths] : ['.']),
+  ]),
+  check('lint', 'Lint that reads types', node, [
+    bin('oxlint'),
+    '--type-aware',
+    ...(paths.length > 0 ? paths : ['apps', 'libs', 'infra']),
+  ]),
+];
+/** All programs in one process likewise, whatever packages are installed now. */
 const types =
   folders.length > 0
     ? ofEach('types', 'Types', 'typecheck')
@@ -146,7 +159,7 @@ const types =
 const checks = await Promise.all([
   // Two lanes for two cores; whatever computes Nx's graph is in one of them.
   inOrder([
-    ofEach('lint', 'Lint', 'lint'),
+    ...lint,
     check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
     types,
     ofEach('build', 'Build', 'build'),

@@ -47,7 +47,11 @@ async function openTracker(options: FileTrackerOptions): Promise<Tracker> {
   try {
     const store = await FileStore.open(path, options.fsync ?? true);
     const close = async (): Promise<void> => {
-      await store.close().finally(release);
+      try {
+        await store.close();
+      } finally {
+        await release();
+      }
     };
     const tracker = new Tracker(options, { ...surroundings(store), close });
     if (store.damaged > 0) tell(options, 'queue_damaged');
