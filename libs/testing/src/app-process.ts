@@ -23,10 +23,14 @@ function passedOn(): Record<string, string> {
   return { ...(PATH ? { PATH } : {}), ...(NODE_COMPILE_CACHE ? { NODE_COMPILE_CACHE } : {}) };
 }
 
+/** Tells a program that its standard input says whether the process that started it is there; its own children are not told. */
+const WATCHES_PARENT = 'CUSTOMER_PLATFORM_TEST_PARENT';
 /** Ends a program with the process that started it, however that ends: the system closes its standard input then. */
-const ENDS_WITH_ITS_PARENT = `data:text/javascript,${encodeURIComponent(
-  `process.stdin.once('close', () => process.kill(process.pid, 'SIGKILL')).resume().unref();`,
-)}`;
+const ENDS_WITH_ITS_PARENT = `data:text/javascript,${encodeURIComponent(`
+if (process.env.${WATCHES_PARENT}) {
+  delete process.env.${WATCHES_PARENT};
+  process.stdin.once('close', () => process.kill(process.pid, 'SIGKILL')).resume().unref();
+}`)}`;
 
 /** A program of the platform as a process of its own. */
 export class AppProcess {
@@ -43,7 +47,7 @@ export class AppProcess {
     const mark = process.env[RUN_MARK];
     this.child = spawn(process.execPath, ['--import', ENDS_WITH_ITS_PARENT, join(WORKSPACE, script)], {
       cwd: WORKSPACE,
-      env: { ...passedOn(), ...(mark ? { [RUN_MARK]: mark } : {}), ...env },
+      env: { ...passedOn(), ...(mark ? { [RUN_MARK]: mark } : {}), ...env, [WATCHES_PARENT]: '1' },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {

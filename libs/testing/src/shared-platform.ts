@@ -11,10 +11,13 @@ interface Shared {
 const SHARED = Symbol.for('customer-platform.shared-by-walks');
 /** What the runner calls with the path of each spec file before it begins (infra/test/runner). */
 const BEFORE_FILE = Symbol.for('customer-platform.before-file');
+/** What a run calls at its end that has one process for all (infra/test/global-teardown.ts). */
+const AFTER_RUN = Symbol.for('customer-platform.after-run');
 
 interface Worker {
   [SHARED]?: Shared;
   [BEFORE_FILE]?: (path: string) => Promise<void>;
+  [AFTER_RUN]?: () => Promise<void>;
 }
 
 /**
@@ -48,6 +51,7 @@ function ofThisWorker(): Shared {
   worker[BEFORE_FILE] = async (path) => {
     if (!path.endsWith('.e2e-spec.ts')) await endShared(worker);
   };
+  worker[AFTER_RUN] = () => endShared(worker);
   worker[SHARED] ??= {};
   return worker[SHARED];
 }
@@ -56,6 +60,7 @@ async function endShared(worker: Worker): Promise<void> {
   const { platform, browser } = worker[SHARED] ?? {};
   delete worker[SHARED];
   delete worker[BEFORE_FILE];
+  delete worker[AFTER_RUN];
   await (await browser)?.close();
   await (await platform)?.stop();
 }
