@@ -12,6 +12,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markInUse } from '../kit/packages-in-use.mjs';
+import { Meter, spent, tooFew } from './budgets.ts';
 import { endSurvivors, run, signalChildren } from './child.ts';
 import { isGreen, jestTotals, line, notJudged, sum, type JestResult, type Totals } from './totals.ts';
 
@@ -108,6 +109,12 @@ async function leavesNoProcess(): Promise<Totals> {
   return { passed: 0, failed: 1, skipped: 0 };
 }
 
+function hasAll({ passed, failed, skipped }: Totals): Totals {
+  const lost = isWhole ? tooFew(passed + failed + skipped) : undefined;
+  if (lost) console.log(`✘ ${lost}`);
+  return { passed: 0, failed: lost ? 1 : 0, skipped: 0 };
+}
+
 async function inOrder(steps: Step[]): Promise<Totals> {
   const totals: Totals[] = [];
   for (const step of steps) totals.push(await step());
@@ -156,6 +163,8 @@ const types =
         '--checkers',
         '1',
       ]);
+const isWhole = !only && paths.length === 0 && jestOptions.length === 0;
+const meter = new Meter();
 const checks = await Promise.all([
   // Two lanes for two cores; whatever computes Nx's graph is in one of them.
   inOrder([
@@ -182,6 +191,9 @@ const checks = await Promise.all([
     check('openapi', 'The API keeps callers working', node, ['infra/compatibility/check-openapi.ts']),
   ]),
 ]);
-const totals = sum([...checks, await jest(), await leavesNoProcess()]);
+if (isWhole) console.log(spent('checks', meter.read()));
+const tests = await jest();
+if (isWhole) console.log(spent('tests', meter.read()));
+const totals = sum([...checks, tests, hasAll(sum([...checks, tests])), await leavesNoProcess()]);
 console.log(`\n${line(totals)}`);
 process.exitCode = isGreen(totals) ? 0 : 1;
