@@ -51,17 +51,14 @@ async function main(): Promise<void> {
 
 async function start(data: DataFolder, options: StartOptions): Promise<void> {
   progress.say('Customer Platform, local');
-  await step('leftovers', async (detail) => {
+  await step('clean-up', async (detail) => {
     const ended = await endLeftovers(data);
     if (options.reset) data.reset();
-    detail(
-      [
-        ended.length > 0 && `ended ${ended.join(', ')} of a former start`,
-        options.reset && `emptied ${data.path}`,
-      ]
-        .filter(Boolean)
-        .join('; '),
-    );
+    const done = [
+      ended.length > 0 && `ended ${ended.join(', ')} of a former start`,
+      options.reset && `emptied ${data.path}`,
+    ].filter(Boolean);
+    detail(done.join('; ') || 'nothing to do');
   });
   requireDisk(data.path, existsSync(data.file('postgres', 'cluster')) ? NEEDED_LATER_MB : NEEDED_FIRST_MB);
   const secrets = loadSecrets(data);
@@ -155,6 +152,7 @@ function sayTaken(taken: TakenPort[]): void {
 /** Ends everything; a second signal changes nothing, as it takes less than ten seconds. */
 function stop(signal?: string): Promise<void> {
   stopping ??= (async () => {
+    progress.stop();
     if (signal !== undefined) progress.say(`\nStopping (${signal}) …`);
     await platform?.stop();
     giveBackFolder?.();

@@ -3,10 +3,11 @@ export class Progress {
   private readonly begun = performance.now();
   private readonly out: (line: string) => void;
   private readonly patience: number;
+  private stopped = false;
 
   constructor(
     out: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
-    patience = 8_000,
+    patience = 5_000,
   ) {
     this.out = out;
     this.patience = patience;
@@ -21,22 +22,31 @@ export class Progress {
     this.out(`${new Date().toISOString().slice(11, 19)}  ${line}`);
   }
 
+  /** Steps that are ended on purpose have not failed: from now on they say nothing. */
+  stop(): void {
+    this.stopped = true;
+  }
+
   /** Runs a step and prints its time when it is over; what it returns in `detail` is shown beside. */
   async step<T>(name: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T> {
     const begun = performance.now();
     let detail = '';
     // A cold start has steps of a minute: a person must see that it is alive.
-    const alive = setInterval(() => this.out(`  … ${name}`), this.patience);
+    const alive = setInterval(() => this.sayOfStep(`  … ${name}`), this.patience);
     try {
       const result = await work((text) => (detail = text));
-      this.out(`  ✓ ${name.padEnd(24)}${seconds(performance.now() - begun)}  ${detail}`.trimEnd());
+      this.sayOfStep(`  ✓ ${name.padEnd(24)}${seconds(performance.now() - begun)}  ${detail}`.trimEnd());
       return result;
     } catch (error) {
-      this.out(`  ✗ ${name.padEnd(24)}${seconds(performance.now() - begun)}`);
+      this.sayOfStep(`  ✗ ${name.padEnd(24)}${seconds(performance.now() - begun)}`);
       throw error;
     } finally {
       clearInterval(alive);
     }
+  }
+
+  private sayOfStep(line: string): void {
+    if (!this.stopped) this.out(line);
   }
 
   /** Time since the beginning. */

@@ -1,4 +1,4 @@
-import { curlLines, type DemoFacts } from './summary.ts';
+import { curlLines, type DemoFacts, summary } from './summary.ts';
 import { Progress } from './progress.ts';
 import { readOptions } from './options.ts';
 
@@ -61,6 +61,20 @@ it('the printed commands are one line each and need no quoting by hand', () => {
   expect(lines[0]).toContain(`"idempotency_key":"${KEY}","occurred_at":"1970-01-01T00:00:00.000Z"`);
 });
 
+it('the last lines say where the Console is and who signs in', () => {
+  const facts = {
+    console_url: 'http://127.0.0.1:8080/console/',
+    user_email: 'demo@example.com',
+    user_password: 'd476-dcfe',
+  } as DemoFacts;
+  expect(summary(facts, '9.0 s').slice(-4)).toEqual([
+    'The Console is at http://127.0.0.1:8080/console/',
+    'Sign in as demo@example.com with d476-dcfe',
+    'Ctrl-C stops everything.',
+    '',
+  ]);
+});
+
 describe('progress', () => {
   it('shows each step with its time, a long one as alive, a failed one as such', async () => {
     const lines: string[] = [];
@@ -73,5 +87,17 @@ describe('progress', () => {
     expect(lines[0]).toBe('  … build');
     expect(lines.at(-2)).toMatch(/^ {2}✓ build {20}.*\d\.\d s {2}nothing has changed$/);
     expect(lines.at(-1)).toMatch(/^ {2}✗ apps/);
+  });
+
+  it('says nothing of steps that are ended on purpose', async () => {
+    const lines: string[] = [];
+    const progress = new Progress((line) => lines.push(line), 20);
+    const ended = progress.step('Kafka', async () => {
+      await new Promise((wait) => setTimeout(wait, 30));
+      throw new Error('ended');
+    });
+    progress.stop();
+    await expect(ended).rejects.toThrow('ended');
+    expect(lines).toEqual([]);
   });
 });

@@ -38,6 +38,11 @@ export function curlLines(facts: DemoFacts, at = new Date(), key = randomUUID())
   ];
 }
 
+function signInLines({ console_url, user_email, user_password = '' }: DemoFacts): string[] {
+  const signIn = user_email === undefined ? [] : [`Sign in as ${user_email} with ${user_password}`];
+  return [`The Console is at ${console_url}`, ...signIn];
+}
+
 /** What a person reads when everything runs. */
 export function summary(facts: DemoFacts, elapsed: string): string[] {
   const [track, timeline, mail] = curlLines(facts);
@@ -63,8 +68,9 @@ export function summary(facts: DemoFacts, elapsed: string): string[] {
     'Read the mail:',
     mail as string,
     '',
-    // Last, because a terminal of 24 lines has scrolled the first ones away.
-    `Ctrl-C stops everything. The Console is at ${facts.console_url}`,
+    // Again, because a terminal of 24 lines has scrolled the first ones away.
+    ...signInLines(facts),
+    'Ctrl-C stops everything.',
     '',
   ];
 }
