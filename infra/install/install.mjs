@@ -10,6 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { described, markInUse, usersFolder, usersOf } from '../kit/packages-in-use.mjs';
 import { claim } from '../kit/presence.mjs';
 
+const TOLD_EVERY_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /** The Node that everything but this first step runs on. */
@@ -84,9 +85,12 @@ async function turnToInstall(root, name, say) {
 export async function ensureInstalled(root, say) {
   const reason = staleness(root);
   if (reason === undefined) return;
-  say(`Installing packages: ${reason} …`);
+  say(`Installing packages, which takes a minute or two (${reason}) …`);
   const started = Date.now();
-  const { status, signal } = await npmCi(root);
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  // It takes a minute and more, and npm itself says nothing: a person must see that it is alive.
+  const alive = setInterval(() => say(`  … ${seconds()} s`), TOLD_EVERY_MS);
+  const { status, signal } = await npmCi(root).finally(() => clearInterval(alive));
   if (signal)
     throw new Error(`Stopped (${signal}) while packages were being installed: start again to go on.`);
   if (status !== 0) throw new Error(`"npm ci" failed with status ${status}: see its message above.`);
@@ -94,7 +98,7 @@ export async function ensureInstalled(root, say) {
     throw new Error(
       'npm installed no Node 24: its install script did not run; allow it ("allowScripts", "ignore-scripts").',
     );
-  say(`Packages installed (${Math.round((Date.now() - started) / 1000)} s).`);
+  say(`Packages installed (${seconds()} s).`);
 }
 
 /** Ends npm with this process: it would go on deleting and writing alone. */
