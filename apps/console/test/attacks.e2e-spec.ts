@@ -3,7 +3,7 @@ import { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from '@customer-platform/config';
 import { eventually, expectStatus, type Page } from '@customer-platform/testing';
 import { hostileMail, nameAllToDoHarm, Stranger } from './attacks.fixture.js';
 import { consoleBench } from './console.fixture.js';
-import { PREVIEW_REFUSES } from './visitor.fixture.js';
+import { PREVIEW_REFUSES, type Visitor } from './visitor.fixture.js';
 
 const ERROR_PAGE = 'chrome-error://chromewebdata/';
 
@@ -112,14 +112,14 @@ describe('a page of another site', () => {
     ];
     for (const path of paths) {
       await page.goto(at(path));
-      await page.waitForLoadState('networkidle');
+      await visitor.settled();
       expect([path, new URL(page.url()).origin]).toEqual([path, bench.platform.url]);
     }
     // The same for who is led by the sign-in.
     const newcomer = await bench.visitor();
     for (const path of paths) {
       await newcomer.page.goto(at(path));
-      await newcomer.page.waitForLoadState('networkidle');
+      await newcomer.settled();
       expect([path, new URL(newcomer.page.url()).origin]).toEqual([path, bench.platform.url]);
     }
     await newcomer.giveCredentials(bench.owner);
@@ -240,12 +240,12 @@ describe('whatever is named to do harm', () => {
       noteViolation([location.pathname, event.violatedDirective, event.blockedURI, event.sample].join(' ')))`);
     await page.reload();
     for (const path of paths) {
-      await goWithin(page, `/console/o/${bench.tenant.slug}/${path}`);
+      await goWithin(visitor, `/console/o/${bench.tenant.slug}/${path}`);
       expect([path, await harmDone(page)]).toEqual([path, []]);
     }
     expect(broken).toEqual([]);
     await visitor.close();
-  }, 60_000);
+  }, 120_000);
 
   it('is a mail whose styles are shown, that runs nothing, asks nothing and leads nowhere', async () => {
     const id = await bench.made('/v1/messaging/templates', {
@@ -295,14 +295,14 @@ function askedAs(page: Page): { organizations: Set<unknown>; tokens: Set<string>
 }
 
 /** To another page without leaving the document, and until it shows what it has. */
-async function goWithin(page: Page, path: string): Promise<void> {
+async function goWithin(visitor: Visitor, path: string): Promise<void> {
+  const { page } = visitor;
   await page.evaluate((to) => {
     window.history.pushState(null, '', to);
     window.dispatchEvent(new PopStateEvent('popstate'));
   }, path);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForLoadState('networkidle');
-  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
+  await visitor.settled();
 }
 
 /** What on a page is more than text: nothing, on a page that is right. */

@@ -37,6 +37,11 @@ export class Visitor {
     this.dialog = page.locator('dialog[open]').last();
     this.menu = page.getByRole('navigation', { name: 'Menú' });
     page.on('request', (request) => this.underWay.add(request));
+    // A stream lasts: it has answered with its head.
+    page.on('response', (response) => {
+      if (response.headers()['content-type']?.startsWith('text/event-stream'))
+        this.underWay.delete(response.request());
+    });
     page.on('requestfinished', (request) => this.underWay.delete(request));
     page.on('requestfailed', (request) => this.underWay.delete(request));
     page.on('pageerror', (error) => this.complaints.push(String(error)));

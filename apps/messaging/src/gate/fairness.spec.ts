@@ -21,6 +21,17 @@ const endedOf = async (organizationId: string): Promise<number> => {
   return row?.count ?? 0;
 };
 
+/** Of one organization's sends, those that ended between the first of another's and the last of them. */
+async function endedAmid(organizationId: string, ids: readonly string[]): Promise<number> {
+  const [row] = await world.database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM sends, (
+       SELECT min(created_at) AS first, max(updated_at) AS last FROM sends WHERE id = ANY($2::uuid[])) AS other
+      WHERE organization_id = $1 AND due_at IS NULL AND updated_at BETWEEN other.first AND other.last`,
+    [organizationId, ids],
+  );
+  return row?.count ?? NaN;
+}
+
 describe('an organization whose templates take all their time', () => {
   it('keeps its neighbour waiting for a few of its messages, not for its backlog', async () => {
     const [hostile, neighbour] = [world.organization(), world.organization()];
@@ -37,13 +48,12 @@ describe('an organization whose templates take all their time', () => {
       [slow, HOSTILE, JSON.stringify([{ name: 'text', mode: 'text', source: bomb?.source }])],
     );
     await eventually(async () => expect(await endedOf(hostile.id)).toBeGreaterThan(0), { within: 30_000 });
-    const before = await endedOf(hostile.id);
     const ids = await Promise.all(
       Array.from({ length: 5 }, () =>
         send(neighbour.api, aSend({ recipient: { address: `${randomUUID()}@example.com` } })),
       ),
     );
     await Promise.all(ids.map((id) => settled(neighbour.api, id, 'sent')));
-    expect((await endedOf(hostile.id)) - before).toBeLessThanOrEqual(MOST_BEFORE);
+    expect(await endedAmid(hostile.id, ids)).toBeLessThanOrEqual(MOST_BEFORE);
   }, 60_000);
 });
