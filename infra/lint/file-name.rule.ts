@@ -61,7 +61,7 @@ export const fileName: Rule.RuleModule = {
   },
   create(context) {
     const path = workspacePath(context);
-    const isSpec = /\.(e2e-)?spec\.ts$/.test(path);
+    const isSpec = /\.(e2e-|release-)?spec\.ts$/.test(path);
     return {
       Program(node) {
         for (const [messageId, name] of pathProblems(path))

@@ -8,10 +8,10 @@ import {
   Topics,
 } from '@customer-platform/event-bus';
 import { eventually } from '@customer-platform/testing';
-import { startCore, START_MS, type TestCore } from '../core.fixture.js';
-import { ownBroker, type OwnBroker } from '../own-broker.fixture.js';
-import { decodeRecord } from './event-frame.js';
-import { IngestionQueue, INGESTION_TOPIC, type EventToQueue } from './ingestion-queue.js';
+import { startCore, START_MS, type TestCore } from '../src/core.fixture.js';
+import { ownBroker, type OwnBroker } from '../src/own-broker.fixture.js';
+import { decodeRecord } from '../src/ingestion/event-frame.js';
+import { IngestionQueue, INGESTION_TOPIC, type EventToQueue } from '../src/ingestion/ingestion-queue.js';
 
 /** Larger than one event of these specs, smaller than what the queue makes of a hundred. */
 const BROKER_TAKES = 20_000;

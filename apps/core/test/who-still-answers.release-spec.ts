@@ -9,10 +9,10 @@ import {
   testDatabase,
   type TestDatabase,
 } from '@customer-platform/testing';
-import { coreApp } from './core.app.js';
-import { aTrack, START_MS } from './core.fixture.js';
-import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
-import { ownBroker, type OwnBroker } from './own-broker.fixture.js';
+import { coreApp } from '../src/core.app.js';
+import { aTrack, START_MS } from '../src/core.fixture.js';
+import { CORE_MIGRATIONS } from '../src/migrations/core.migrations.js';
+import { ownBroker, type OwnBroker } from '../src/own-broker.fixture.js';
 
 const STUCK_TOPIC = 'spec.stuck';
 

@@ -24,7 +24,7 @@ import {
   type Route,
 } from './hostile-inputs.fixture.js';
 import { Judge, type Call } from './hostile-judge.fixture.js';
-import { FULL, PARTS, SHAPES, TEXTS, type Shape, type TextShape } from './hostile-shapes.fixture.js';
+import { FULL, meets, PARTS, SHAPES, TEXTS, type Shape, type TextShape } from './hostile-shapes.fixture.js';
 import { PROVIDERS, SNS } from './hostile-webhooks.fixture.js';
 
 const KIB = 1024;
@@ -204,9 +204,14 @@ function bodyCalls(route: BodyRoute, shape: Shape, share: number): Call[] {
   return [...new Set([...whole, ...bounded])].map((body) => () => send(route, { body }));
 }
 
-describe.each(bodyRoutes().filter(({ path }) => path !== WEBHOOKS))('body of $method $path', (route) => {
+/** Each with its place among all. */
+const placed = <T extends Route>(routes: readonly T[]): (T & { place: number })[] =>
+  routes.map((route, place) => ({ ...route, place }));
+const bodies = placed(bodyRoutes().filter(({ path }) => path !== WEBHOOKS));
+
+describe.each(bodies)('body of $method $path', (route) => {
   it('takes time in proportion to any field filled with any shape', async () => {
-    await judge.bodies(nameOf(route), moduleOf(route), SHAPES, (shape, share) =>
+    await judge.bodies(nameOf(route), moduleOf(route), meets(SHAPES, route.place), (shape, share) =>
       bodyCalls(route, shape, share),
     );
     await judge.noteHold(nameOf(route), 'in its body', moduleOf(route));
@@ -303,9 +308,9 @@ function queryCalls(route: QueryRoute, shape: TextShape, share: number): Call[] 
   ].map((query) => () => send(route, { query: [route.required, query].filter(Boolean).join('&') }));
 }
 
-describe.each(queryRoutes())('query of $method $path', (route) => {
+describe.each(placed(queryRoutes()))('query of $method $path', (route) => {
   it('takes time in proportion to any parameter filled with any shape', async () => {
-    await judge.heads(nameOf(route), moduleOf(route), TEXTS_OF_HEADS, (shape, share) =>
+    await judge.heads(nameOf(route), moduleOf(route), meets(TEXTS_OF_HEADS, route.place), (shape, share) =>
       queryCalls(route, shape, share),
     );
   });
@@ -324,12 +329,15 @@ function headerCalls(route: HeaderRoute, name: string, shape: TextShape, share: 
   return written.map((before) => () => send(route, { body, headers: { [name]: before + value } }));
 }
 
-describe.each(headerRoutes())('headers of $method $path', (route) => {
+describe.each(placed(headerRoutes()))('headers of $method $path', (route) => {
   it('takes time in proportion to any header filled with any shape', async () => {
     // Each by itself: what one of them costs would be lost among a dozen others.
     for (const name of route.headers)
-      await judge.heads(`${nameOf(route)}, ${name}`, moduleOf(route), TEXTS_OF_HEADERS, (shape, share) =>
-        headerCalls(route, name, shape, share),
+      await judge.heads(
+        `${nameOf(route)}, ${name}`,
+        moduleOf(route),
+        meets(TEXTS_OF_HEADERS, route.place),
+        (shape, share) => headerCalls(route, name, shape, share),
       );
   });
 });

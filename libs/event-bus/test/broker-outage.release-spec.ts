@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Controller, type INestApplication } from '@nestjs/common';
 import type { DomainEvent } from '@customer-platform/events';
-import { aBus, aDatabase, anIsolatedKafka, eventually, inOrganization, recordedOf } from '../test/a-bus.js';
-import { OwnBroker } from '../test/own-broker.js';
-import { LagWatchdog } from './consuming/lag.watchdog.js';
-import { RecordConsumers } from './consuming/record.consumers.js';
-import { QueueUnavailable } from './errors.js';
-import { OnEvent } from './on-event.decorator.js';
-import { Outbox } from './outbox/outbox.js';
-import { RecordProducer } from './producing/record.producer.js';
+import { aBus, aDatabase, anIsolatedKafka, eventually, inOrganization, recordedOf } from './a-bus.js';
+import { OwnBroker } from './own-broker.js';
+import { LagWatchdog } from '../src/consuming/lag.watchdog.js';
+import { RecordConsumers } from '../src/consuming/record.consumers.js';
+import { QueueUnavailable } from '../src/errors.js';
+import { OnEvent } from '../src/on-event.decorator.js';
+import { Outbox } from '../src/outbox/outbox.js';
+import { RecordProducer } from '../src/producing/record.producer.js';
 
 const organizationId = randomUUID();
 const handled = new Map<string, string[]>();

@@ -1,12 +1,12 @@
 import type { INestApplication } from '@nestjs/common';
 import { metrics } from '@customer-platform/http';
 import { Kafka, logLevel, type Admin } from 'kafkajs';
-import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
-import { OwnBroker } from '../../test/own-broker.js';
-import { Topics } from '../kafka/topics.js';
-import { RecordProducer } from '../producing/record.producer.js';
-import { LagWatchdog } from './lag.watchdog.js';
-import { RecordConsumers, type RecordConsumer } from './record.consumers.js';
+import { aBus, aDatabase, anIsolatedKafka, eventually } from './a-bus.js';
+import { OwnBroker } from './own-broker.js';
+import { Topics } from '../src/kafka/topics.js';
+import { RecordProducer } from '../src/producing/record.producer.js';
+import { LagWatchdog } from '../src/consuming/lag.watchdog.js';
+import { RecordConsumers, type RecordConsumer } from '../src/consuming/record.consumers.js';
 
 const TOPIC = 'spec.consumed-of-two-leaders';
 /** The second broker has this partition alone. */

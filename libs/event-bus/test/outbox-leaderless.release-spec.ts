@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { metrics } from '@customer-platform/http';
-import { aBus, aDatabase, anIsolatedKafka, eventually, inOrganization, reading } from '../../test/a-bus.js';
-import { OwnBroker } from '../../test/own-broker.js';
-import { aTopicOn } from '../../test/a-topic-on.js';
-import { partitionOfKey } from '../producing/partition-of-key.js';
-import { Outbox } from './outbox.js';
-import { shardOf } from './shards.js';
+import { aBus, aDatabase, anIsolatedKafka, eventually, inOrganization, reading } from './a-bus.js';
+import { OwnBroker } from './own-broker.js';
+import { aTopicOn } from './a-topic-on.js';
+import { partitionOfKey } from '../src/producing/partition-of-key.js';
+import { Outbox } from '../src/outbox/outbox.js';
+import { shardOf } from '../src/outbox/shards.js';
 
 const TOPIC = 'spec.outbox-two-leaders';
 const PARTITIONS = 3;

@@ -1,11 +1,11 @@
 import type { INestApplication } from '@nestjs/common';
-import { aBus, aDatabase, anIsolatedKafka, eventually, reading } from '../../test/a-bus.js';
-import { aTopicOn } from '../../test/a-topic-on.js';
-import { OwnBroker } from '../../test/own-broker.js';
-import { KafkaClient } from '../kafka/kafka.client.js';
-import { Topics } from '../kafka/topics.js';
-import { ProducerLine } from './producer.line.js';
-import { RecordProducer } from './record.producer.js';
+import { aBus, aDatabase, anIsolatedKafka, eventually, reading } from './a-bus.js';
+import { aTopicOn } from './a-topic-on.js';
+import { OwnBroker } from './own-broker.js';
+import { KafkaClient } from '../src/kafka/kafka.client.js';
+import { Topics } from '../src/kafka/topics.js';
+import { ProducerLine } from '../src/producing/producer.line.js';
+import { RecordProducer } from '../src/producing/record.producer.js';
 
 const TOPIC = 'spec.two-leaders';
 
