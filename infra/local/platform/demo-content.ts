@@ -7,6 +7,8 @@ export const DEMO_RULE = {
   name: 'A point per 1,000 CLP',
   event: DEMO_EVENT,
   formula: { type: 'per_amount', currency: 'CLP', per: 1000, points: 1 },
+  // Before the events of the documentation, whose times are written down.
+  valid_from: '2026-11-01T00:00:00.000Z',
 } satisfies BodyOf<'post', '/v1/loyalty/rules'>;
 
 const html = (heading: string, thanks: string, closing: string): string => `<!doctype html>
@@ -58,7 +60,7 @@ export const DEMO_ROUTE = {
   category: 'transactional',
 } satisfies Omit<BodyOf<'post', '/v1/messaging/event-routing'>, 'template_id'>;
 
-/** The customer of the printed commands. */
+/** The customer of the printed commands, and of the README's. */
 export const DEMO_CUSTOMER = {
   external_id: 'customer-1001',
   /** Fixed, as a second introduction under the same key must have the same body. */
