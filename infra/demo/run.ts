@@ -39,6 +39,7 @@ async function main(): Promise<void> {
   await showCampaign({ platform, admin, run, say });
   const file = join(values.data, 'demo', `access-${run}.zip`);
   await showRights({ platform, admin, run, file, say });
+  if (platform.console_url !== undefined) say(`\nThe Console shows all of it: ${platform.console_url}`);
 }
 
 async function feed(platform: Platform, title: string, name: string, events: EventLine[]): Promise<void> {

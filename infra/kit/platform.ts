@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 /** What `npm start` writes into `.data/demo.json`. */
 export interface Platform {
   base_url: string;
+  console_url?: string;
   core_url?: string;
   mail_url: string;
   organization_id: string;
