@@ -58,7 +58,7 @@ export function Attention(): ReactNode {
             <li key={name} className="flex items-center gap-3 px-4 py-2.5">
               <TriangleAlert aria-hidden className="size-4 shrink-0 text-warn" />
               <FindingLink name={name}>
-                {t(`findings.${name}`, { count: `${count}${more ? '+' : ''}` })}
+                {t(`findings.${name}`, { count, shown: `${count}${more ? '+' : ''}` })}
               </FindingLink>
             </li>
           ))}
