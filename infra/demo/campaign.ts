@@ -28,6 +28,7 @@ interface CampaignDemo {
 /** Two hundred people on a list get an offer, one of whom wants no mail; what became of each is counted. */
 export async function showCampaign(demo: CampaignDemo): Promise<void> {
   const { platform, admin, run, say } = demo;
+  say(`\nA campaign to ${PEOPLE} people; introducing them`);
   const list = await aListOf(demo, await introduce(demo));
   const address = `campaign-${run}-1@example.com`;
   await admin.POST('/v1/messaging/suppressions', { body: { channel: 'email', address, reason: 'manual' } });
@@ -58,8 +59,8 @@ export async function showCampaign(demo: CampaignDemo): Promise<void> {
     const now = await get<ShownCampaign>(platform, `${CAMPAIGNS}/${id}`);
     if (now.state === 'completed') {
       const counts = Object.entries(now.last_run?.counts ?? {}).filter(([, count]) => count > 0);
-      say(`\nA campaign to ${PEOPLE} people, ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-      say(`  ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}`);
+      const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+      say(`  ${counts.map(([what, count]) => `${count} ${what}`).join(', ')}, in ${seconds} s`);
       break;
     }
     if (performance.now() - began > WITHIN_MS) throw new Error('The campaign has not ended.');

@@ -51,7 +51,7 @@ export async function showWhatRefers(admin: Client, id: string, say: (line: stri
     references?: { module: string; resource: string; count: number }[];
   };
   const said = references.map(({ module, resource, count }) => `${count} ${resource} of ${module}`);
-  say(`\nNo purge while something refers to them: ${said.join(', ')}`);
+  say(`  no purge while something refers to them: ${said.join(', ')}`);
 }
 
 async function known(admin: Client, slug: string): Promise<string | undefined> {

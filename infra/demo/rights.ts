@@ -22,6 +22,7 @@ interface RightsDemo {
 /** Somebody buys, asks what is held of them, gets it as a file, asks to be erased, and is gone with four receipts. */
 export async function showRights(demo: RightsDemo): Promise<void> {
   const { platform, admin, run, say } = demo;
+  say(`\nSomebody who leaves: leaver-${run}`);
   const contactId = await introduce(demo);
   await showWhatRefers(admin, contactId, say);
   const identity = { type: 'external_id', value: `leaver-${run}` };
