@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { type JsonWebKey, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,11 +43,14 @@ describe('the data folder', () => {
     expect(() => loadSecrets(data)).toThrow(/secrets\.json is no JSON: .* --reset/);
   });
 
-  it('is emptied of what a start writes, and of nothing else', () => {
+  it('is emptied of what a start and the demo write, and of nothing else', () => {
     loadSecrets(data);
+    mkdirSync(data.file('demo'));
+    writeFileSync(data.file('demo', 'access.zip'), 'of somebody who is gone');
     writeFileSync(data.file('mine.txt'), 'kept');
     data.reset();
     expect(existsSync(data.file('secrets.json'))).toBe(false);
+    expect(existsSync(data.file('demo'))).toBe(false);
     expect(readFileSync(data.file('mine.txt'), 'utf8')).toBe('kept');
   });
 });

@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Everything that a start leaves in its folder; `--reset` removes these names and nothing else. */
+/** Everything that a start and `npm run demo` leave in their folder; `--reset` removes these names and nothing else. */
 const CONTENTS = [
   'postgres',
   'kafka',
   'mail',
   'logs',
+  'demo',
   'demo.json',
   'migrated.json',
   'ports.json',
