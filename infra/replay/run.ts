@@ -31,9 +31,9 @@ async function main(): Promise<void> {
     },
   });
   const file = positionals[0];
-  if (file === undefined || !existsSync(file)) {
+  if (file === undefined)
     throw new Error('Name a file of events, one JSON object a line: npm run replay -- FILE.jsonl');
-  }
+  if (!existsSync(file)) throw new Error(`${resolve(file)} is not there.`);
   const rate = values.rate === undefined ? undefined : Number(values.rate);
   if (rate !== undefined && !(rate > 0)) throw new Error('--rate is in events a second, more than 0.');
   const platform = process.env['BASE_URL'] === undefined ? await runningPlatform(values.data) : undefined;
