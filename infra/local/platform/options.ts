@@ -22,7 +22,8 @@ export const HELP = `npm start [-- options]
 Starts the whole platform on this machine: PostgreSQL, Kafka, the six apps, a
 mail catcher and a demo organization.
 
-  --data DIR       where data, secrets and logs are kept (.data)
+  --data DIR       where data, secrets and logs are kept (.data); npm run demo,
+                   replay and sign-in take it too
   --reset          empties that folder first
   --port N         the gateway's port (8080, or the next free one)
   --mail-port N    the mail page's port (8025, or the next free one)
