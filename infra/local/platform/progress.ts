@@ -31,14 +31,16 @@ export class Progress {
   async step<T>(name: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T> {
     const begun = performance.now();
     let detail = '';
+    const show = (mark: string, more = ''): void =>
+      this.sayOfStep(`  ${mark} ${name.padEnd(24)}${seconds(performance.now() - begun)}  ${more}`.trimEnd());
     // A cold start has steps of a minute: a person must see that it is alive.
-    const alive = setInterval(() => this.sayOfStep(`  … ${name}`), this.patience);
+    const alive = setInterval(() => show('…'), this.patience);
     try {
       const result = await work((text) => (detail = text));
-      this.sayOfStep(`  ✓ ${name.padEnd(24)}${seconds(performance.now() - begun)}  ${detail}`.trimEnd());
+      show('✓', detail);
       return result;
     } catch (error) {
-      this.sayOfStep(`  ✗ ${name.padEnd(24)}${seconds(performance.now() - begun)}`);
+      show('✗');
       throw error;
     } finally {
       clearInterval(alive);
