@@ -1,13 +1,4 @@
-/**
- * Every check and test, as `npm test` and CI run them.
- *
- *   npm test                          all of it
- *   npm test -- apps/core libs/http   these paths: format, lint, types, and their specs
- *   npm test -- --only lint,types     these steps (format lint types boundaries build generated
- *                                     migrations sql openapi manifests jest)
- *   npm run test:release              what only a clock can tell, on a quiet machine
- *   npm test -- apps/core -t purge    options from the first unknown one on go to Jest
- */
+/** Every check and test, as `npm test` and CI run them; `npm test -- --help` says which of them can be chosen, and how. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +9,7 @@ import { isGreen, jestTotals, line, notJudged, sum, type JestResult, type Totals
 
 const root = join(import.meta.dirname, '../..');
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+const STEPS = 'format lint types boundaries build generated migrations sql openapi manifests jest'.split(' ');
 const paths: string[] = [];
 const jestOptions: string[] = [];
 let only: string[] | undefined;
@@ -38,6 +30,12 @@ for (let rest = process.argv.slice(2); rest.length > 0; rest = rest.slice(1)) {
   } else paths.push(argument);
 }
 
+const unknown = only?.filter((name) => !STEPS.includes(name)) ?? [];
+if (unknown.length > 0 || only?.length === 0) {
+  console.error(`--only takes steps, with commas between them: ${STEPS.join(', ')}.`);
+  process.exit(1);
+}
+
 type Step = () => Promise<Totals>;
 const inParts = new Set(['format', 'lint', 'types', 'jest']);
 const wanted = (name: string): boolean =>
@@ -54,6 +52,7 @@ function check(name: string, title: string, command: string, args: string[]): St
   return async () => {
     if (!wanted(name)) return sum([]);
     const started = performance.now();
+    if (process.stdout.isTTY) console.log(`… ${title}`);
     const { status, output } = await run(command, args);
     const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
     if (status === NOT_JUDGED) {
