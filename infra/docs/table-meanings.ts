@@ -52,7 +52,8 @@ export const TABLES: Record<string, Record<string, string>> = {
       'Who listens to an organization’s events, so that all instances count alike. Lost in a crash, on purpose.',
     instances: 'An instance that does something together with others, and when it last reported.',
     rate_limit_instances: 'What the release before knows of instances that share rate limits.',
-    removed_events: 'What stays of an event that retention has removed: by it a repeat is known.',
+    removed_events:
+      'What stays of an event that retention has removed or that was erased: by it a repeat is known.',
     segment_builds: 'A segment whose rule is new, and how far its building has come.',
     segment_changes: 'A change of a contact that is still to be evaluated: a work queue.',
     segment_clocks: 'The latest instant at which the segments of an organization were evaluated.',

@@ -256,8 +256,11 @@ export const CORE_TENANT_TABLES: TenantTables = {
     removed: 'by ingestion/rate-limits/postgres-limit-store.ts',
   },
   removed_events: {
-    kept: { 'retention/retained-events.ts: by what a repeat is known': 'id fingerprint' },
-    organization: 'what retention left of events',
+    kept: {
+      'retention/retained-events.ts: by what a repeat is known; of erased events the fingerprint is none':
+        'id fingerprint',
+    },
+    organization: 'what retention and erasures left of events',
     archive: NOBODY,
     removed: 'stays: a repeat is known for ever',
   },

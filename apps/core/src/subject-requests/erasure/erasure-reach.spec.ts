@@ -133,6 +133,41 @@ describe('an event that fails after the erasure', () => {
   }, 60_000);
 });
 
+describe('the key of an erased event', () => {
+  it('stays used: what somebody else sends under it is a conflict, and what it was stands nowhere', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const first = aTrack({ external_id: 'ana' });
+    const { event_id: eventId } = await accepted(caller, first);
+    const [ana] = await eventually(async () => {
+      const { body } = await caller.get<{ data: { id: string }[] }>(`${CONTACTS}?external_id=ana`);
+      expect(body.data).toHaveLength(1);
+      return body.data;
+    });
+    const [stored] = await world.contacts.query('SELECT fingerprint FROM events WHERE id = $1', [eventId]);
+    await world.doneByCore(caller, await world.erase(caller, { contact_id: ana?.id }));
+    const other = { ...first, external_id: 'bea' };
+    expect((await accepted(caller, other)).event_id).toBe(eventId);
+    await accepted(caller, first);
+    await eventually(
+      async () => {
+        const { body } = await caller.get<{ data: Record<string, unknown>[] }>('/v1/core/dead-letters');
+        expect(body.data.map(({ event_id: of, closed_reason: why }) => [of, why])).toEqual(
+          Array(2).fill([eventId, 'idempotency_key_conflict']),
+        );
+        expect(body.data.map(({ external_id: whose }) => whose).sort()).toEqual(['bea', null]);
+      },
+      { within: 30_000 },
+    );
+    const { body: events } = await caller.get<{ data: unknown[] }>('/v1/core/events');
+    expect(events.data).toEqual([]);
+    const traces = await world.contacts.query(
+      'SELECT id, fingerprint = $2 AS told FROM removed_events WHERE organization_id = $1',
+      [organizationId, stored?.['fingerprint']],
+    );
+    expect(traces).toEqual([{ id: eventId, told: false }]);
+  }, 60_000);
+});
+
 describe('the identities of a contact', () => {
   /** So many identities, each of a type of its own. */
   const fill = (organizationId: string, contactId: string, count: number) =>

@@ -38,10 +38,13 @@ interface Piece {
 
 type Step = (tx: Transaction, erasure: Erasure) => Promise<Piece>;
 
+/** Stands for the fingerprint of a body of which nothing may be told: no body has it. */
+const NO_FINGERPRINT = '00000000-0000-0000-0000-000000000000';
+
 /**
- * Events are counted as erased on the day on which they were accepted; they stay among the stored (core.md §6). One
- * contact's after the other, in the order of an index and from where the piece before ended: what was deleted is not read
- * again.
+ * Events are counted as erased on the day on which they were accepted; they stay among the stored (core.md §6). Their keys
+ * stay used, by the ids that are derived from them. One contact's after the other, in the order of an index and from where
+ * the piece before ended: what was deleted is not read again.
  */
 const EVENTS = `
   WITH sought AS (
@@ -52,6 +55,9 @@ const EVENTS = `
   ), gone AS (
     DELETE FROM events WHERE organization_id = $1 AND id IN (SELECT id FROM sought)
     RETURNING id, occurred_at, (received_at AT TIME ZONE 'UTC')::date AS day
+  ), traced AS (
+    INSERT INTO removed_events (organization_id, id, fingerprint) SELECT $1, id, '${NO_FINGERPRINT}' FROM gone
+    ON CONFLICT DO NOTHING
   ), counted AS (
     INSERT INTO usage_days AS total (organization_id, day, partition, erased)
     SELECT $1, day, -1, count(*) FROM gone GROUP BY day ORDER BY day
