@@ -2,7 +2,7 @@ import { Database, newId, ReferenceHolds } from '@customer-platform/database';
 import { expectStatus, expectTenantTablesListed, PlantedRows, type Caller } from '@customer-platform/testing';
 import { START_MS } from './core.fixture.js';
 import { ORGANIZATION_IN_CORE } from './organization-references.js';
-import { SUBJECT_TABLES } from './subject-requests/archive/subject-tables.js';
+import { LETTERS, SUBJECT_TABLES } from './subject-requests/archive/subject-tables.js';
 import { ErasureWorld } from './subject-requests/subject-request.fixture.js';
 import { CORE_TENANT_TABLES } from './tenant-tables.fixture.js';
 
@@ -21,7 +21,7 @@ describe('the tables of core', () => {
       tables: CORE_TENANT_TABLES,
       sources: import.meta.dirname,
       counted: ORGANIZATION_IN_CORE,
-      archived: SUBJECT_TABLES,
+      archived: [...SUBJECT_TABLES, LETTERS],
     }));
 
   it('keep nothing of an erased person in any column that is listed as erased', async () => {

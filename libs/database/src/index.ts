@@ -90,5 +90,5 @@ export {
   type SubjectPlace,
   type SubjectQuestion,
 } from './subject-rows/subject-rows.js';
-export type { SubjectTable } from './subject-rows/subject-table.js';
+export { subjectStatements, type SubjectRow, type SubjectTable } from './subject-rows/subject-table.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';

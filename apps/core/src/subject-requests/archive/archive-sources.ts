@@ -8,6 +8,7 @@ import {
   type SubjectQuestion,
 } from '@customer-platform/database';
 import { NationalIdVault } from '../../contacts/national-id/national-id.vault.js';
+import { ArchivedLetters } from './archived-letters.js';
 import { CONTACTS, SUBJECT_TABLES } from './subject-tables.js';
 
 /** The modules that hold something of a person, in the order of the archive. Identity knows staff and no contact. */
@@ -25,6 +26,7 @@ const LANE = 'subject-rows';
 @Injectable()
 export class ArchiveSources {
   private readonly own: SubjectRows;
+  private readonly letters: ArchivedLetters;
 
   constructor(
     database: Database,
@@ -32,14 +34,17 @@ export class ArchiveSources {
     private readonly internal: InternalClient,
   ) {
     this.own = new SubjectRows(database, SUBJECT_TABLES);
+    this.letters = new ArchivedLetters(database);
   }
 
   /** @throws Problem `dependency_unavailable` while the module is silent */
   async page(source: Source, question: SubjectQuestion): Promise<SubjectPage> {
     if (source !== 'core') return this.internal.call<SubjectPage>(source, callOf(question));
+    if (this.letters.isAt(question)) return this.letters.page(question);
     const page = await this.own.page(question);
-    if (page.resource !== CONTACTS) return page;
-    return { ...page, rows: page.rows.map((row) => this.opened(question.organizationId, row)) };
+    const next = page.next ?? (question.portable ? null : this.letters.startOf(question));
+    if (page.resource !== CONTACTS) return { ...page, next };
+    return { ...page, next, rows: page.rows.map((row) => this.opened(question.organizationId, row)) };
   }
 
   /** To the person their national id is no secret. */

@@ -8,7 +8,7 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import { merge } from '../../contacts/merge/merge.fixture.js';
-import { START_MS } from '../../core.fixture.js';
+import { anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
 import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';
 import { EXPIRED_ARCHIVES } from '../subject-requests.module.js';
@@ -82,6 +82,31 @@ describe('access', () => {
       [survivor.id, merged.id].sort(),
     );
   }, 60_000);
+
+  it('holds the dead letters that an erasure would close, of more than one piece, and nobody else’s', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const mark = newId();
+    const email = `ana-${mark}@example.com`;
+    const survivor = await world.contacts.created(caller, { external_id: `ana-${mark}` });
+    const merged = await world.contacts.created(caller, { external_id: `was-${mark}`, email });
+    await merge(caller, survivor, merged);
+    const letter = (body: unknown, externalId: string | null = null) =>
+      world.letter(organizationId, body, externalId);
+    const theirs = [await letter(aTrack({ external_id: `was-${mark}` }), `was-${mark}`)];
+    for (let n = 0; n < 210; n += 1) await letter(aTrack({ external_id: `other-${n}` }), `other-${n}`);
+    theirs.push(
+      await letter(anIdentify({ external_id: 'unknown', traits: { email: email.toUpperCase() } }), 'unknown'),
+      await letter(`{"mail": "${email}", `),
+    );
+    const { files } = await archiveOf(caller, await asked(caller, { contact_id: survivor.id }));
+    const given = rowsIn(files, 'core/dead_letters');
+    expect(given.map(({ id }) => id)).toEqual(theirs);
+    expect(Buffer.from(String(given[2]?.['payload_base64']), 'base64').toString()).toBe(
+      `{"mail": "${email}", `,
+    );
+    const portable = await asked(caller, { type: 'portability', contact_id: survivor.id });
+    expect(Object.keys((await archiveOf(caller, portable)).files)).not.toContain('core/dead_letters.json');
+  }, 90_000);
 
   it('is sealed at rest, downloaded as often as one likes, and audited each time', async () => {
     const { id: organizationId, caller } = world.contacts.anOrganization();

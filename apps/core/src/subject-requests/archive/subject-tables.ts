@@ -7,7 +7,20 @@ const own = (...names: string[]): string[] => names.map((name) => `own.${name}`)
 /** The resource whose rows hold a sealed national id. */
 export const CONTACTS = 'contacts';
 
-/** What core holds of a person. The audit log is not among it: it says what staff did. */
+/** Letters are sought by what they say, which no column tells: here `$2` are their own ids. */
+export const LETTERS: SubjectTable = {
+  resource: 'dead_letters',
+  from: 'dead_letters AS own',
+  columns: [
+    ...own('id', 'event_id', 'type', 'stage', 'code', 'detail', 'external_id', 'state', 'received_at'),
+    // Byte by byte as it came: it need not be a text that JSON takes.
+    `encode(own.payload, 'base64') AS payload_base64`,
+  ],
+  where: 'own.id = ANY($2::uuid[])',
+  order: BY_ID,
+};
+
+/** What core holds of a person beside their dead letters. The audit log is not among it: it says what staff did. */
 export const SUBJECT_TABLES: readonly SubjectTable[] = [
   {
     resource: CONTACTS,
@@ -88,17 +101,6 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     from: 'contact_merges AS own',
     columns: own('id', 'survivor_id', 'merged_id', 'status', 'reason', 'merged_at', 'undone_at'),
     where: 'own.merged_id = $2',
-    order: BY_ID,
-  },
-  {
-    resource: 'dead_letters',
-    from: 'dead_letters AS own',
-    columns: [
-      ...own('id', 'event_id', 'type', 'stage', 'code', 'detail', 'external_id', 'state', 'received_at'),
-      // Byte by byte as it came: it need not be a text that JSON takes.
-      `encode(own.payload, 'base64') AS payload_base64`,
-    ],
-    where: OF_CONTACT,
     order: BY_ID,
   },
   {

@@ -1,8 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
 import { forgetParked } from '@customer-platform/event-bus';
 import { withdrawValues } from '../../contacts/suggestions/withdrawn-values.js';
-import type { EventKind } from '../../ingestion/event-schemas.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
+import { lettersOf } from './letters-of-person.js';
 import type { SoughtPerson } from './sought-person.js';
 
 /** As kept answers name the route by which a request is opened. */
@@ -10,7 +10,7 @@ const OWN_ROUTE = 'POST /v1/core/subject-requests';
 
 /** Rows of one transaction, so that none is long. */
 const AT_ONCE = 1_000;
-/** Letters and answers that are read through, of which each may be as large as an event. */
+/** Answers that are read through, of which each may be as large as an event. */
 const READ_AT_ONCE = 200;
 
 /** How far a step came: values by which its next piece begins, as texts. */
@@ -75,21 +75,7 @@ const CLOSE = `
 
 const CLOSE_OF_EVENTS = `${CLOSE} AND event_id = ANY($2::uuid[]) AND payload IS NOT NULL RETURNING 1`;
 
-const CLOSE_OF_PERSON = `
-  ${CLOSE} AND id = ANY(ARRAY(
-    SELECT id FROM dead_letters WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])
-    UNION
-    SELECT id FROM dead_letters WHERE organization_id = $1 AND external_id = ANY($3::text[])
-    LIMIT ${AT_ONCE}))
-  RETURNING 1`;
-
 const CLOSE_THESE = `${CLOSE} AND id = ANY($2::uuid[]) RETURNING 1`;
-
-/** Letters that may be of anybody: what was no event has no external id, and an identify may name somebody else. */
-const LETTERS = `
-  SELECT id, type, payload FROM dead_letters
-   WHERE organization_id = $1 AND payload IS NOT NULL AND ($2::uuid IS NULL OR id > $2)
-   ORDER BY id LIMIT ${READ_AT_ONCE}`;
 
 /** The evaluation's own lock: what it has read of the contacts it does not write afterwards. */
 const EVALUATOR = `SELECT pg_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0))`;
@@ -242,27 +228,18 @@ const STEPS = {
   },
 
   /** Events that core could not process among them: what they say of the person would come back with their delivery. */
-  async letters(tx, { contactIds, identifiers }) {
+  async letters(tx, { contactIds }) {
     await forgetParked(tx, contactIds);
-    const named = await identifiers();
-    const externalIds = named.filter(({ type }) => type === 'external_id').map(({ normal }) => normal);
-    const closed = await tx.query(CLOSE_OF_PERSON, [tx.organizationId, contactIds, externalIds]);
-    const counts = { dead_letters: closed.length };
-    return closed.length === AT_ONCE ? { next: [], counts } : { counts };
+    return {};
   },
 
-  async payloads(tx, { sought, position = [] }) {
-    const person = await sought();
+  async payloads(tx, { contactIds, identifiers, sought, position = [] }) {
+    const whose = { contactIds, identifiers: await identifiers(), person: await sought() };
     const [after = null] = position;
-    const rows = await tx.query<{ id: string; type: EventKind; payload: Buffer }>(LETTERS, [
-      tx.organizationId,
-      after,
-    ]);
-    const ids = rows.filter(({ type, payload }) => person.isInLetter(type, payload)).map(({ id }) => id);
+    const { ids, next } = await lettersOf(tx, whose, after);
     if (ids.length > 0) await tx.query(CLOSE_THESE, [tx.organizationId, ids]);
-    const last = rows.at(-1);
     const counts = { dead_letters: ids.length };
-    return last && rows.length === READ_AT_ONCE ? { next: [last.id], counts } : { counts };
+    return next === undefined ? { counts } : { next: [next], counts };
   },
 
   async answers(tx, { sought, position = [] }) {

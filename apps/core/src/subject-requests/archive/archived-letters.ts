@@ -1,0 +1,54 @@
+import {
+  subjectStatements,
+  type Database,
+  type SubjectPage,
+  type SubjectPlace,
+  type SubjectQuestion,
+  type SubjectRow,
+} from '@customer-platform/database';
+import { lettersOf } from '../erasure/letters-of-person.js';
+import { identifiersOf } from '../erasure/person.js';
+import { SoughtPerson } from '../erasure/sought-person.js';
+import { LETTERS } from './subject-tables.js';
+
+/** UTF-8 of the rows of one page, beyond the first row. */
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
+
+const { first: READ } = subjectStatements(LETTERS);
+
+/** The dead letters that an archive holds: the same that an erasure would close. */
+export class ArchivedLetters {
+  constructor(private readonly database: Database) {}
+
+  /** Where they begin. */
+  startOf({ contactIds }: SubjectQuestion): SubjectPlace | null {
+    const [contact] = contactIds;
+    return contact === undefined ? null : { resource: LETTERS.resource, contact_id: contact, place: [] };
+  }
+
+  /** Whether the question goes on among them. */
+  isAt({ after }: SubjectQuestion): boolean {
+    return after?.resource === LETTERS.resource;
+  }
+
+  /** Those of a piece of the organization's letters, after the place of the question; there may be none in it. */
+  async page({ organizationId, contactIds, after }: SubjectQuestion): Promise<SubjectPage> {
+    return this.database.inOrganization({ organizationId }, async (tx) => {
+      const identifiers = await identifiersOf(tx, contactIds);
+      const whose = { contactIds, identifiers, person: new SoughtPerson(contactIds, identifiers) };
+      const { ids, next } = await lettersOf(tx, whose, after?.place[0] ?? null);
+      const rows = await tx.query<SubjectRow>(READ, [tx.organizationId, ids, ids.length]);
+      let bytes = 0;
+      const fitting = rows.filter(({ row }, index) => {
+        bytes += Buffer.byteLength(row);
+        return index === 0 || bytes <= BYTES_AT_ONCE;
+      });
+      const reached = fitting.length < rows.length ? fitting.at(-1)?.place[0] : next;
+      return {
+        resource: LETTERS.resource,
+        rows: fitting.map(({ row }) => row),
+        next: after === undefined || reached === undefined ? null : { ...after, place: [reached] },
+      };
+    });
+  }
+}
