@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { contactKey } from '@customer-platform/contact-refs';
-import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
@@ -8,6 +8,16 @@ import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { Devices } from '../contacts/devices.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { ClaimedSend } from './claimed-send.js';
+import { Silences } from './silences.js';
+
+/** Core has answered that nobody has the external id. */
+const NOBODY = Symbol('NOBODY');
+
+/** Questions for one organization at once: core takes external ids singly. */
+const ASKED_AT_ONCE = 10;
+
+/** What is read of a send to find whom it reaches. */
+type AddressedSend = Pick<ClaimedSend, 'id' | 'organizationId' | 'contactId' | 'recipient' | 'channel'>;
 
 /** Whom a send reaches, as things stand now. */
 export type ResolvedRecipient =
@@ -23,19 +33,25 @@ export type ResolvedRecipient =
 
 /**
  * Finds recipients anew at every attempt: a contact who changed the address gets the message there. What the projection
- * lacks is asked of core, outside of any transaction.
+ * lacks is asked of core, outside of any transaction, of all organizations of a batch together: one for which core does not
+ * answer holds up the others for the time of one question, and for a while is not asked for again.
  */
 @Injectable()
 export class Recipients {
+  private readonly silences: Silences;
+
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly refresh: ContactRefresh,
     private readonly devices: Devices,
-  ) {}
+    clock: Clock,
+  ) {
+    this.silences = new Silences(clock);
+  }
 
   /** Of a batch, by the send's id. */
-  async resolve(sends: readonly ClaimedSend[]): Promise<Map<string, ResolvedRecipient>> {
+  async resolve(sends: readonly AddressedSend[]): Promise<Map<string, ResolvedRecipient>> {
     const silent = new Set<string>();
     const ids = await this.contactIds(sends, silent);
     let known = await this.load(sends, ids);
@@ -43,15 +59,15 @@ export class Recipients {
       const id = ids.get(send.id);
       return id !== undefined && !known.has(contactKey({ organizationId: send.organizationId, id }));
     });
-    for (const [organizationId, group] of Map.groupBy(missing, (send) => send.organizationId)) {
+    await byOrganization(missing, async (organizationId, group) => {
       const wanted = group.map((send) => ids.get(send.id) ?? '');
       // Until core has answered: of all.
       let unanswered: readonly string[] = wanted;
-      await this.ask(async () => {
+      await this.ask(organizationId, async () => {
         unanswered = await this.refresh.byIds(organizationId, wanted);
       });
       for (const { id } of group) if (unanswered.includes(ids.get(id) ?? '')) silent.add(id);
-    }
+    });
     if (missing.length > 0) known = await this.load(sends, ids);
     const reached = sends.map((send) => {
       const id = ids.get(send.id);
@@ -67,7 +83,7 @@ export class Recipients {
   }
 
   private resolved(
-    send: ClaimedSend,
+    send: AddressedSend,
     contact: Contact | undefined,
     tokens: ReadonlyMap<string, string | null>,
     silent: ReadonlySet<string>,
@@ -86,7 +102,7 @@ export class Recipients {
 
   /** Of pushes the latest devices, by the send's id. */
   private async devicesOf(
-    reached: readonly { readonly send: ClaimedSend; readonly contact: Contact | undefined }[],
+    reached: readonly { readonly send: AddressedSend; readonly contact: Contact | undefined }[],
     silent: Set<string>,
   ): Promise<Map<string, string | null>> {
     const tokens = new Map<string, string | null>();
@@ -95,55 +111,81 @@ export class Recipients {
         ? [{ send, contact }]
         : [],
     );
-    // At once: one whose core is slow to answer holds up no other channel of the batch for longer than one question.
-    await Promise.all(
-      [...Map.groupBy(pushes, ({ send }) => send.organizationId)].map(async ([organizationId, group]) => {
-        const answered = await this.ask(async () => {
+    await byOrganization(
+      pushes.map(({ send, contact }) => ({ organizationId: send.organizationId, send, contact })),
+      async (organizationId, group) => {
+        const answered = await this.ask(organizationId, async () => {
           const latest = await this.devices.latest(organizationId, [
             ...new Set(group.map(({ contact }) => contact.id)),
           ]);
           for (const { send, contact } of group) tokens.set(send.id, latest.get(contact.id) ?? null);
         });
         if (!answered) for (const { send } of group) silent.add(send.id);
-      }),
+      },
     );
     return tokens;
   }
 
-  private async contactIds(sends: readonly ClaimedSend[], silent: Set<string>): Promise<Map<string, string>> {
+  private async contactIds(
+    sends: readonly AddressedSend[],
+    silent: Set<string>,
+  ): Promise<Map<string, string>> {
     const ids = new Map<string, string>();
+    const named: { organizationId: string; send: AddressedSend; externalId: string }[] = [];
     for (const send of sends) {
       const { recipient, organizationId } = send;
       if (send.contactId !== null) ids.set(send.id, send.contactId);
       else if ('contact_id' in recipient) ids.set(send.id, recipient.contact_id);
-      else if ('external_id' in recipient) {
-        const id = await this.byExternalId(organizationId, recipient.external_id, () => silent.add(send.id));
-        if (id !== undefined) ids.set(send.id, id);
-      }
+      else if ('external_id' in recipient)
+        named.push({ organizationId, send, externalId: recipient.external_id });
     }
+    const known = new Map<string, Map<string, string | typeof NOBODY>>();
+    for (const [organizationId, group] of Map.groupBy(named, (one) => one.organizationId))
+      known.set(organizationId, await this.known(organizationId, group));
+    await byOrganization(named, async (organizationId, group) => {
+      const found = known.get(organizationId) ?? new Map<string, string>();
+      await this.learn(organizationId, new Set(group.map((one) => one.externalId)), found);
+      for (const { send, externalId } of group) {
+        const id = found.get(externalId);
+        if (id === undefined) silent.add(send.id);
+        else if (id !== NOBODY) ids.set(send.id, id);
+      }
+    });
     return ids;
   }
 
-  private async byExternalId(
+  private known(
     organizationId: string,
-    externalId: string,
-    onSilence: () => void,
-  ): Promise<string | undefined> {
-    const ids = await this.database.inOrganization({ organizationId }, (tx) =>
-      this.contacts.idsByExternalId(tx, [externalId]),
+    named: readonly { readonly externalId: string }[],
+  ): Promise<Map<string, string>> {
+    return this.database.inOrganization({ organizationId }, (tx) =>
+      this.contacts.idsByExternalId(tx, [...new Set(named.map((one) => one.externalId))]),
     );
-    const known = ids.get(externalId);
-    if (known !== undefined) return known;
-    let found: string | undefined;
-    const answered = await this.ask(async () => {
-      found = await this.refresh.byExternalId(organizationId, externalId);
-    });
-    if (!answered) onSilence();
-    return found;
+  }
+
+  /** Asks core for the contacts that have external ids that are not among the found; what it did not answer stays out. */
+  private async learn(
+    organizationId: string,
+    externalIds: ReadonlySet<string>,
+    found: Map<string, string | typeof NOBODY>,
+  ): Promise<void> {
+    const missing = [...externalIds].filter((externalId) => !found.has(externalId));
+    // The first alone: where it is not answered, none is.
+    for (let from = 0; from < missing.length; from += from === 0 ? 1 : ASKED_AT_ONCE) {
+      const some = missing.slice(from, from === 0 ? 1 : from + ASKED_AT_ONCE);
+      const answered = await this.ask(organizationId, async () => {
+        await Promise.all(
+          some.map(async (externalId) => {
+            found.set(externalId, (await this.refresh.byExternalId(organizationId, externalId)) ?? NOBODY);
+          }),
+        );
+      });
+      if (!answered) break;
+    }
   }
 
   private async load(
-    sends: readonly ClaimedSend[],
+    sends: readonly AddressedSend[],
     ids: ReadonlyMap<string, string>,
   ): Promise<Map<string, Contact>> {
     const refs = sends.flatMap(({ id, organizationId }) => {
@@ -154,14 +196,27 @@ export class Recipients {
     return this.database.acrossOrganizations((tx: WorkerTransaction) => this.contacts.resolve(tx, refs));
   }
 
-  private async ask(question: () => Promise<void>): Promise<boolean> {
+  /** @returns whether core has answered */
+  private async ask(organizationId: string, question: () => Promise<void>): Promise<boolean> {
+    if (!this.silences.mayAsk(organizationId)) return false;
     try {
       await question();
+      this.silences.hasAnswered(organizationId);
       return true;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
-      log.warn({ err: error }, 'Core does not answer; sends that need its word wait');
+      this.silences.wasSilent(organizationId);
+      log.warn({ err: error, organizationId }, 'Core does not answer; sends that need its word wait');
       return false;
     }
   }
+}
+
+/** At once for all organizations: one for which core does not answer holds up no other. */
+async function byOrganization<T extends { readonly organizationId: string }>(
+  items: readonly T[],
+  work: (organizationId: string, group: readonly T[]) => Promise<void>,
+): Promise<void> {
+  const groups = Map.groupBy(items, (item) => item.organizationId);
+  await Promise.all([...groups].map(([organizationId, group]) => work(organizationId, group)));
 }

@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { Clock } from '@customer-platform/database';
+import { eventually, InternalPeer } from '@customer-platform/testing';
+import { aContact, messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+import { Recipients } from './recipients.js';
+
+const SENDS = 30;
+
+interface Question {
+  readonly organization_id: string;
+  readonly external_id?: string;
+  readonly ids?: readonly string[];
+}
+
+/** The organizations for which core takes questions and says nothing. */
+const hung = new Set<string>();
+const asked = new Map<string, number>();
+const contacts = new Map<string, ReturnType<typeof aContact>>();
+let core: InternalPeer;
+let world: MessagingWorld;
+let now = new Date();
+
+function noting<T>(answer: (question: Question) => T): (body: unknown) => T | Promise<never> {
+  return (body) => {
+    const question = body as Question;
+    const { organization_id: id } = question;
+    asked.set(id, (asked.get(id) ?? 0) + 1);
+    return hung.has(id) ? new Promise<never>(() => undefined) : answer(question);
+  };
+}
+
+beforeAll(async () => {
+  core = await InternalPeer.start({
+    'POST /internal/contacts/address': noting(({ external_id: externalId = '' }) => {
+      const contact = contacts.get(externalId);
+      return contact && { contact_id: contact.id, address: contact.email };
+    }),
+    'POST /internal/contacts/lookup': noting(({ organization_id, ids = [] }) => ({
+      data: [...contacts.values()]
+        .filter(({ id }) => ids.includes(id))
+        .map((contact) => ({ organization_id, id: contact.id, version: 1, state: 'active', contact })),
+    })),
+  });
+  world = await messagingWorld({ consume: false, env: { CORE_INTERNAL_URL: core.url } });
+  world.app.app.get(Clock).now = () => now;
+});
+afterAll(async () => {
+  await world.close();
+  await core.close();
+});
+
+const to = (organizationId: string, recipient: { external_id: string } | { contact_id: string }) => ({
+  id: randomUUID(),
+  organizationId,
+  contactId: null,
+  recipient,
+  channel: 'email' as const,
+});
+
+describe('recipients whom messaging does not know', () => {
+  it('delay nobody else’s sends while core does not answer for their organization', async () => {
+    const recipients = world.app.app.get(Recipients, { strict: false });
+    const one = world.organization().id;
+    const other = world.organization().id;
+    const contact = aContact();
+    contacts.set(contact.external_id, contact);
+    const known = to(other, { external_id: contact.external_id });
+    // A busy machine may be as slow as one that hangs.
+    const later = () => (now = new Date(now.getTime() + 60_000));
+    await eventually(async () => {
+      later();
+      const found = await recipients.resolve([known]);
+      expect(found.get(known.id)).toMatchObject({ kind: 'found', address: contact.email });
+    });
+
+    hung.add(one);
+    const theirs = Array.from({ length: SENDS }, () => to(one, { external_id: randomUUID() }));
+    const byId = Array.from({ length: SENDS }, () => to(one, { contact_id: randomUUID() }));
+    const kinds = async (): Promise<string[]> => {
+      const found = await recipients.resolve([...theirs, ...byId, known]);
+      expect(found.get(known.id)).toMatchObject({ kind: 'found', address: contact.email });
+      return [...new Set([...theirs, ...byId].map(({ id }) => found.get(id)?.kind ?? ''))];
+    };
+    expect(await kinds()).toEqual(['silent']);
+    expect(await kinds()).toEqual(['silent']);
+    // One question at most was waited for, and the batch after it waited for none.
+    expect(asked.get(one) ?? 0).toBeLessThanOrEqual(1);
+    later();
+    expect(await kinds()).toEqual(['silent']);
+    expect(asked.get(one) ?? 0).toBeLessThanOrEqual(2);
+
+    hung.delete(one);
+    await eventually(async () => {
+      later();
+      expect(await kinds()).toEqual(['nobody']);
+    });
+  }, 60_000);
+});
