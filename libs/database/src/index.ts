@@ -92,3 +92,4 @@ export {
 } from './subject-rows/subject-rows.js';
 export { subjectStatements, type SubjectRow, type SubjectTable } from './subject-rows/subject-table.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';
+export { holdInTurn, keepInTurn } from './turn-locks.js';

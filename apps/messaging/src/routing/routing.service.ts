@@ -13,6 +13,7 @@ import { GateWriter } from '../gate-lock/gate-writer.js';
 import { BackgroundJobs } from '../jobs/background-jobs.js';
 import { checkReferences, checkRule, type GivenRule } from './check-rule.js';
 import type { CreateRuleDto, UpdateRuleDto } from './rule.dto.js';
+import { holdRules } from './rule-cache.js';
 import { RuleEntity } from './rule.entity.js';
 
 const MOST_RULES = 500;
@@ -108,11 +109,11 @@ export class RoutingService {
   }
 
   /**
-   * Consumers read rules under a shared lock of the organization's row: raising its version waits for those that are
-   * writing sends by the old rules, so that what is then called off is all that
-   * they wrote.
+   * Consumers read rules under a lock that they share: a change waits for those that are writing sends by the old rules,
+   * so that what is then called off is all that they wrote.
    */
   private async afterChange(tx: Transaction, { before, row }: ResourceChange<RuleEntity>): Promise<void> {
+    await holdRules(tx);
     await tx.query(
       `INSERT INTO organizations (organization_id, routing_version) VALUES ($1, 1)
        ON CONFLICT (organization_id) DO UPDATE SET routing_version = organizations.routing_version + 1`,

@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkerTransaction } from '@customer-platform/database';
+import {
+  holdInTurn,
+  keepInTurn,
+  type Transaction,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import type { RoutableEvent } from '../event-waits/routed-event.js';
 import type { RuleContent } from './rule.js';
 
@@ -44,6 +49,19 @@ const SELECT = `
    WHERE organization_id = ANY($1::uuid[]) AND enabled AND deleted_at IS NULL
    ORDER BY id`;
 
+const RULED = `
+  SELECT organization_id FROM organizations WHERE organization_id = ANY($1::uuid[]) AND routing_version > 0`;
+
+const VERSIONS = `
+  SELECT organization_id, routing_version FROM organizations WHERE organization_id = ANY($1::uuid[])`;
+
+const rulesOf = (organizationId: string): string => `event-routing:${organizationId}`;
+
+/** Waits for the transactions that write sends by the rules as they are, and has others wait for the change. */
+export function holdRules(tx: Transaction): Promise<void> {
+  return holdInTurn(tx, rulesOf(tx.organizationId));
+}
+
 /** Beyond it the books of organizations that were looked at longest ago are forgotten. */
 const MOST_BOOKS = 2_000;
 
@@ -57,12 +75,14 @@ export class RuleCache {
 
   /** Of those organizations that have ever had a rule. */
   async booksOf(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Map<string, RuleBook>> {
-    const versions = await tx.query<{ organization_id: string; routing_version: string }>(
-      `SELECT organization_id, routing_version FROM organizations
-       WHERE organization_id = ANY($1::uuid[]) AND routing_version > 0
-       ORDER BY organization_id FOR SHARE`,
-      [organizationIds],
+    const ruled = (await tx.prepared<{ organization_id: string }>(RULED, [organizationIds])).map(
+      (row) => row.organization_id,
     );
+    if (ruled.length === 0) return new Map();
+    await keepInTurn(tx, ruled.map(rulesOf));
+    const versions = await tx.prepared<{ organization_id: string; routing_version: string }>(VERSIONS, [
+      ruled,
+    ]);
     const stale = versions.filter(
       (row) => this.books.get(row.organization_id)?.version !== row.routing_version,
     );

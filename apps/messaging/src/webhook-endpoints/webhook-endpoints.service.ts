@@ -16,6 +16,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import type { DeliveryRow } from './deliveries/delivery-row.js';
+import { holdEndpoints } from './deliveries/endpoint-locks.js';
 import { BODY_KEPT_MS } from './deliveries/old-deliveries.js';
 import { PausedDeliveries } from './deliveries/paused-deliveries.js';
 import { recentDeliveries } from './deliveries/recent-deliveries.js';
@@ -167,6 +168,7 @@ export class WebhookEndpointsService {
     { verb, before, row, changed }: ResourceChange<WebhookEndpointEntity>,
   ): Promise<void> {
     if (verb === 'created') return;
+    await holdEndpoints(tx);
     if (verb === 'purged') await this.paused.forget(tx, row.id);
     else if (isLive(before) && !isLive(row)) await this.paused.pause(tx, row.id);
     else if (!isLive(before) && isLive(row)) await this.paused.resume(tx, row.id);

@@ -4,6 +4,7 @@ import { Clock, Database, pageOf, type Transaction } from '@customer-platform/da
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { DELIVERY_ID } from './delivery-id.js';
+import { keepEndpoints } from './endpoint-locks.js';
 import { DELIVERY_COLUMNS, toTriedDto, type DeliveryRow } from './delivery-row.js';
 import { DeliverySignal } from './delivery-signal.js';
 import type { TriedDeliveryDto, WebhookTryDto } from './webhook-delivery.dto.js';
@@ -17,12 +18,11 @@ const OF_ENDPOINT = `
 /** What a delivery that waits is shown as while its endpoint is disabled. */
 const PAUSED = `CASE state WHEN 'pending' THEN 'paused' ELSE state END`;
 
-/** Its endpoint is shared: one that is being switched off waits, and then finds what was begun here. */
 const LOCK = `
   SELECT d.*, e.enabled, e.deleted_at IS NOT NULL AS deleted FROM (
     SELECT ${DELIVERY_COLUMNS}, tries, organization_id, claim IS NOT NULL AS "underWay", payload IS NOT NULL AS kept
       FROM webhook_deliveries WHERE organization_id = $1 AND ${DELIVERY_ID} = $2 FOR UPDATE) d
-    JOIN webhook_endpoints e ON e.organization_id = d.organization_id AND e.id = d.endpoint_id FOR SHARE OF e`;
+    JOIN webhook_endpoints e ON e.organization_id = d.organization_id AND e.id = d.endpoint_id`;
 
 const AGAIN = `
   UPDATE webhook_deliveries SET state = 'pending', attempts = CASE state WHEN 'pending' THEN attempts ELSE 0 END,
@@ -64,6 +64,8 @@ export class DeliveriesService {
    */
   async redeliver(context: RequestContext, id: string): Promise<TriedDeliveryDto> {
     return this.database.inOrganization(context, async (tx) => {
+      // An endpoint that is being switched off waits, and then finds what was begun here.
+      await keepEndpoints(tx, [context.organizationId]);
       const [row] = await tx.query<LockedRow>(LOCK, [context.organizationId, id]);
       if (!row) throw new Problem('not_found');
       demandTellable(row);

@@ -6,6 +6,7 @@ import type { DomainEvent, EventType } from '@customer-platform/events';
 import { ContactsRepository } from '../../contacts/contacts.repository.js';
 import type { SigningSecret } from '../signing-secrets.js';
 import { subscriptionsTo } from '../subscriptions.js';
+import { keepEndpoints } from './endpoint-locks.js';
 import { concernedContacts, withoutErased } from './concerned-contacts.js';
 import { DeliverySignal } from './delivery-signal.js';
 import { outboundPayload } from './outbound-payload.js';
@@ -34,13 +35,19 @@ export interface ClaimedDelivery {
   readonly maker_id: string | null;
 }
 
+interface SubscribedRow {
+  organization_id: string;
+  id: string;
+  enabled: boolean;
+}
+
 /** Why nothing was tried: the endpoint was disabled when the event came. */
 const MISSED = 'endpoint_disabled';
 
 const SUBSCRIBED = `
   SELECT organization_id, id, enabled FROM webhook_endpoints
    WHERE organization_id = ANY($1::uuid[]) AND events && $2::text[] AND deleted_at IS NULL
-   ORDER BY organization_id, id FOR SHARE`;
+   ORDER BY organization_id, id`;
 
 const ENQUEUE = `
   INSERT INTO webhook_deliveries (organization_id, endpoint_id, event_id, type, payload, correlation_id, contact_id,
@@ -106,19 +113,21 @@ export class DeliveryQueue {
   async enqueue(type: EventType, events: readonly DomainEvent[]): Promise<void> {
     const organizations = [...new Set(events.map(({ organizationid }) => organizationid))];
     await this.database.acrossOrganizations(async (tx) => {
-      // Shared: an endpoint that is being switched off waits, and then finds what was put here.
-      const endpoints = await tx.query<{ organization_id: string; id: string; enabled: boolean }>(
-        SUBSCRIBED,
-        [organizations, subscriptionsTo(type)],
-      );
+      const subscribed = (organizationIds: readonly string[]): Promise<SubscribedRow[]> =>
+        tx.prepared<SubscribedRow>(SUBSCRIBED, [organizationIds, subscriptionsTo(type)]);
+      const told = [...new Set((await subscribed(organizations)).map((row) => row.organization_id))];
+      if (told.length === 0) return;
+      // An endpoint that is being switched off waits, and then finds what was put here.
+      await keepEndpoints(tx, told);
+      const endpoints = await subscribed(told);
       if (endpoints.length === 0) return;
       const byOrganization = Map.groupBy(endpoints, (endpoint) => endpoint.organization_id);
       const wanted = events.filter(({ organizationid }) => byOrganization.has(organizationid));
       const rows = (await this.withoutErased(tx, wanted)).flatMap((event) => {
-        const subscribed = byOrganization.get(event.organizationid) ?? [];
+        const own = byOrganization.get(event.organizationid) ?? [];
         const payload = outboundPayload(event);
         const [contactId = null, ...others] = concernedContacts(event);
-        return subscribed.map((endpoint) => ({
+        return own.map((endpoint) => ({
           organization_id: event.organizationid,
           endpoint_id: endpoint.id,
           enabled: endpoint.enabled,

@@ -5,6 +5,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { disabledEvent } from '../disabled-event.js';
 import type { DisabledReason } from '../webhook-endpoint.entity.js';
+import { holdEndpoints } from './endpoint-locks.js';
 import type { ClaimedDelivery } from './delivery-queue.js';
 import { PausedDeliveries } from './paused-deliveries.js';
 
@@ -30,6 +31,7 @@ export class EndpointSwitch {
     await this.database.inOrganization({ organizationId }, async (tx) => {
       const rows = await tx.query(DISABLE, [organizationId, id, reason, this.clock.now()]);
       if (rows.length === 0) return;
+      await holdEndpoints(tx);
       await this.paused.pause(tx, id);
       await this.audit.record(tx, systemActor(organizationId, correlationId, 'messaging.webhooks'), {
         action: 'messaging.webhooks.update',
