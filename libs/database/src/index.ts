@@ -17,6 +17,7 @@ export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId, timeOfId } from './ids.js';
 export { ItemJob } from './jobs/item-job.js';
+export { OrganizationTurns } from './jobs/organization-turns.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
 export { pageOf, pageOfOwners, pageOfSelects } from './lists/page-of.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';

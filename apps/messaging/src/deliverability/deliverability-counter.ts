@@ -1,9 +1,10 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, OrganizationTurns, type WorkerTransaction } from '@customer-platform/database';
 import { PollingJob } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { changeOf, COUNTED_COLUMNS, DIMENSIONS, NONE, OTHERS, valueOf } from './counted.js';
 
+const JOB = 'deliverability';
 const EVERY_MS = 1_000;
 const CHANGES_AT_ONCE = 5_000;
 /** So many domains and campaigns of a day have a row of their own: the first that are sent to. */
@@ -51,11 +52,13 @@ const ADD_COUNTED = `
   )`;
 
 const ADD_CHANGES = `
-  WITH taken AS (
-    DELETE FROM deliverability_changes WHERE (organization_id, hour, id) IN (
-      SELECT organization_id, hour, id FROM deliverability_changes
-       ORDER BY organization_id, hour, id LIMIT ${String(CHANGES_AT_ONCE)})
-    RETURNING *
+  WITH piece AS (
+    SELECT one.id AS organization_id, change.at FROM unnest($1::uuid[]) AS one (id), LATERAL (
+      SELECT ctid AS at FROM deliverability_changes WHERE organization_id = one.id ORDER BY hour, id LIMIT $2) AS change
+  ), taken AS (
+    DELETE FROM deliverability_changes AS change USING piece
+     WHERE change.organization_id = piece.organization_id AND change.ctid = piece.at
+    RETURNING change.*
   ), counted AS MATERIALIZED (
     SELECT organization_id, hour, of.dimension, of.value, ${columns((column) => `sum(${changeOf('taken', column)}) AS ${column}`)}
       FROM taken CROSS JOIN LATERAL (VALUES ${DIMENSIONS.map((one) => `('${one}', ${valueOf('taken', one)})`).join(', ')})
@@ -66,22 +69,28 @@ const ADD_CHANGES = `
   SELECT count(*)::int AS taken FROM taken`;
 
 /**
- * Adds to the counts what the triggers have noted, many changes at a time. Whoever reads the figures adds what is not
+ * Adds to the counts what the triggers have noted, many changes at a time, of organizations in turn. Whoever reads the figures adds what is not
  * yet added: they are exact whether or not this runs, and cheap to read because it does. Runs where PROCESS_ROLE is not
  * api.
  */
 @Injectable()
 export class DeliverabilityCounter implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job = new PollingJob({
-    name: 'deliverability',
+    name: JOB,
     everyMs: EVERY_MS,
     pass: () => this.runAll(),
   });
 
+  private readonly turns: OrganizationTurns;
+
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
-    private readonly database: Database,
-  ) {}
+    database: Database,
+    clock: Clock,
+  ) {
+    const queue = { table: 'deliverability_changes', rowsAtOnce: CHANGES_AT_ONCE };
+    this.turns = new OrganizationTurns(database, clock, JOB, queue);
+  }
 
   onApplicationBootstrap(): void {
     if (this.config.worker) this.job.start();
@@ -93,21 +102,26 @@ export class DeliverabilityCounter implements OnApplicationBootstrap, OnApplicat
 
   /** Adds all that there is, unless another process is at it. */
   async runAll(): Promise<boolean> {
-    let added = 0;
-    await this.job.drain(async () => {
-      added = await this.database.acrossOrganizations((tx) => this.some(tx));
-      return added === CHANGES_AT_ONCE;
-    });
-    return added > 0;
+    return this.job.drain(
+      async () =>
+        (await this.turns.round(
+          (...piece) => this.some(...piece),
+          () => this.job.stopping,
+        )) > 0,
+    );
   }
 
   /** @returns how many */
-  private async some(tx: WorkerTransaction): Promise<number> {
+  private async some(
+    tx: WorkerTransaction,
+    organizationIds: readonly string[],
+    rowsOfEach: number,
+  ): Promise<number> {
     const [lock] = await tx.query<{ taken: boolean }>(
       `SELECT pg_try_advisory_xact_lock(${COUNTS_LOCK}) AS taken`,
     );
     if (!lock?.taken) return 0;
-    const [row] = await tx.query<{ taken: number }>(ADD_CHANGES);
+    const [row] = await tx.query<{ taken: number }>(ADD_CHANGES, [organizationIds, rowsOfEach]);
     return row?.taken ?? 0;
   }
 }

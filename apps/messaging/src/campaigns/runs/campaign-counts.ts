@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Database, type Transaction } from '@customer-platform/database';
+import { Clock, Database, OrganizationTurns, type Transaction } from '@customer-platform/database';
 import { PollingJob } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { SEND_STATES } from '../../sends/send-state.js';
@@ -24,10 +24,11 @@ const READ = `
 
 const FOLD = `
   WITH piece AS (
-    SELECT organization_id, run_id, id FROM campaign_count_changes LIMIT $1 FOR UPDATE SKIP LOCKED
+    SELECT one.id AS organization_id, change.at FROM unnest($1::uuid[]) AS one (id), LATERAL (
+      SELECT ctid AS at FROM campaign_count_changes WHERE organization_id = one.id LIMIT $2 FOR UPDATE SKIP LOCKED) AS change
   ), taken AS (
     DELETE FROM campaign_count_changes c USING piece
-     WHERE c.organization_id = piece.organization_id AND c.run_id = piece.run_id AND c.id = piece.id
+     WHERE c.organization_id = piece.organization_id AND c.ctid = piece.at
     RETURNING c.organization_id, c.run_id, c.kind, c.change
   ), folded AS (
     INSERT INTO campaign_counts AS c (organization_id, run_id, kind, count)
@@ -37,6 +38,7 @@ const FOLD = `
   )
   SELECT count(*)::int AS count FROM taken`;
 
+const JOB = 'campaign-counts';
 const EVERY_MS = 1_000;
 const AT_ONCE = 5_000;
 
@@ -48,15 +50,21 @@ const AT_ONCE = 5_000;
 @Injectable()
 export class CampaignCounts implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly folding = new PollingJob({
-    name: 'campaign-counts',
+    name: JOB,
     everyMs: EVERY_MS,
     pass: () => this.foldAll(),
   });
 
+  private readonly turns: OrganizationTurns;
+
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
-    private readonly database: Database,
-  ) {}
+    database: Database,
+    clock: Clock,
+  ) {
+    const queue = { table: 'campaign_count_changes', rowsAtOnce: AT_ONCE };
+    this.turns = new OrganizationTurns(database, clock, JOB, queue);
+  }
 
   onApplicationBootstrap(): void {
     if (this.config.worker) this.folding.start();
@@ -77,19 +85,18 @@ export class CampaignCounts implements OnApplicationBootstrap, OnApplicationShut
     return new Map(runIds.map((id) => [id, countedOf(byRun.get(id) ?? [])]));
   }
 
-  /** @returns whether there was any change */
-  private async foldAll(): Promise<boolean> {
-    let folded = 0;
-    await this.folding.drain(async () => (folded = await this.fold()) === AT_ONCE);
-    return folded > 0;
-  }
-
-  /** Folds some of the changes. @returns how many */
-  async fold(): Promise<number> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const [row] = await tx.query<{ count: number }>(FOLD, [AT_ONCE]);
-      return row?.count ?? 0;
-    });
+  /** Folds all changes, of organizations in turn. @returns whether there was any */
+  async foldAll(): Promise<boolean> {
+    return this.folding.drain(
+      async () =>
+        (await this.turns.round(
+          async (tx, ...piece) => {
+            const [row] = await tx.query<{ count: number }>(FOLD, piece);
+            return row?.count ?? 0;
+          },
+          () => this.folding.stopping,
+        )) > 0,
+    );
   }
 }
 
