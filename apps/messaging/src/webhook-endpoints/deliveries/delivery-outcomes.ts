@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isDatabaseUnavailable,
+  ranOut,
+  type WorkerTransaction,
+} from '@customer-platform/database';
+import { ItemBackoff } from '@customer-platform/http';
 import type { PostAnswer } from '@customer-platform/outbound';
 import type { ClaimedDelivery } from './delivery-queue.js';
 import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
@@ -46,17 +53,42 @@ const GO_ON_FAILING = `
     since = CASE WHEN f.last_at < $4 THEN excluded.since ELSE f.since END
   RETURNING organization_id, endpoint_id, since`;
 
-/** Writes down how tries have ended, many at once, and switches off endpoints that are gone or fail for too long. */
+/**
+ * Writes down how tries have ended, many at once, and switches off endpoints that are gone or fail for too long. Where that
+ * fails each endpoint's are written alone; one of which they cannot be written is told and left for a while: its claims run
+ * out, and it is told again under the same ids.
+ */
 @Injectable()
 export class DeliveryOutcomes {
+  private readonly backoff: ItemBackoff;
+
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly random: Randomness,
     private readonly endpoints: EndpointSwitch,
-  ) {}
+  ) {
+    this.backoff = new ItemBackoff('webhook-outcomes', clock);
+  }
 
+  /** @throws what says that the database is away */
   async record(ended: readonly EndedTry[]): Promise<void> {
+    const left = ended.filter(({ delivery }) => !this.backoff.waits(delivery.endpoint_id));
+    if (left.length === 0) return;
+    const ofEndpoints = Map.groupBy(left, ({ delivery }) => delivery.endpoint_id);
+    try {
+      await this.write(left);
+      for (const endpointId of ofEndpoints.keys()) this.backoff.passed(endpointId);
+    } catch (error) {
+      // The others would meet the same.
+      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+      const [endpointId] = ofEndpoints.keys();
+      if (ofEndpoints.size > 1) for (const alone of ofEndpoints.values()) await this.record(alone);
+      else if (endpointId !== undefined) this.backoff.failed(endpointId, error);
+    }
+  }
+
+  private async write(ended: readonly EndedTry[]): Promise<void> {
     // First the endpoint, then its delivery: a crash between the two leaves one that is tried once more, by nobody.
     for (const { delivery, answer } of ended)
       if (isGone(answer)) await this.endpoints.disable(delivery, 'gone');
