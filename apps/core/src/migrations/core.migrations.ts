@@ -47,6 +47,7 @@ import { SumUsageForLess1767145000000 } from './1767145000000-sum-usage-for-less
 import { CreateRetention1767137000000 } from './1767137000000-create-retention.js';
 import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by-age.js';
 import { ForgetValuesOfUndoneMerges1767146000000 } from './1767146000000-forget-values-of-undone-merges.js';
+import { IndexDuesOfSegments1767147000000 } from './1767147000000-index-dues-of-segments.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -98,4 +99,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   IndexLettersByAge1767137100000,
   SumUsageForLess1767145000000,
   ForgetValuesOfUndoneMerges1767146000000,
+  IndexDuesOfSegments1767147000000,
 ];

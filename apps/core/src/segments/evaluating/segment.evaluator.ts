@@ -5,6 +5,7 @@ import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../following/segment-indexes.js';
 import type { SegmentIndex } from '../following/segment-index.js';
 import { SegmentSignal } from '../following/segment.signal.js';
+import { busyOrganizations } from './busy-organizations.js';
 import { addDue, takeChanges, tasksOf } from './change-queue.js';
 import { dueContacts, readDues } from './dues.js';
 import { Evaluation } from './evaluation.js';
@@ -21,24 +22,6 @@ const LOOK_EVERY_MS = 500;
 /** Changes and due contacts of one transaction: enough to make each cheap, few enough to end within a second. */
 const CHANGES_AT_ONCE = 500;
 const DUE_AT_ONCE = 500;
-
-/** Organizations with something to do, found without reading all of it. */
-const WITH_CHANGES = `
-  WITH RECURSIVE found AS (
-    (SELECT organization_id FROM segment_changes ORDER BY organization_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT organization_id FROM segment_changes WHERE organization_id > found.organization_id
-             ORDER BY organization_id LIMIT 1)
-      FROM found WHERE found.organization_id IS NOT NULL)
-  SELECT organization_id FROM found WHERE organization_id IS NOT NULL`;
-
-const BUSY = `
-  SELECT organization_id FROM (${WITH_CHANGES}) AS changed
-  UNION SELECT organization_id FROM segment_dues WHERE due_at <= $1
-  UNION SELECT organization_id FROM segment_builds WHERE phase <> 'waiting'
-  UNION SELECT organization_id FROM segment_conditions WHERE state = 'dropped'
-  UNION SELECT organization_id FROM segment_removals
-  UNION SELECT organization_id FROM segment_clocks WHERE reached_at > $2`;
 
 const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evaluate:' || $1::text, 0)) AS mine`;
 
@@ -150,8 +133,7 @@ export class SegmentEvaluator extends WorkerJob {
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       const setBack = new Date(now.getTime() + CLOCK_TOLERANCE_MS);
-      const rows = await tx.query<{ organization_id: string }>(BUSY, [now, setBack]);
-      return rows.map(({ organization_id: id }) => id);
+      return busyOrganizations(tx, now, setBack);
     });
   }
 
