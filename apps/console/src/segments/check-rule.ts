@@ -51,6 +51,7 @@ const LONGEST_TEXT = 1_000;
 const LONGEST_PART = 200;
 const MOST_VALUES = 100;
 const MOST_BYTES = 32 * 1024;
+const HIGHEST_COUNT = 1_000;
 const CUSTOM_PURPOSE = /^custom\.[a-z0-9][a-z0-9_-]{0,62}$/;
 
 /** What the API would refuse of a rule (core.md §7), before it is asked. What it alone knows is left to it. */
@@ -120,7 +121,7 @@ function checkEvent({ event, where = [], count, within }: EventLeaf, pointer: st
     problems.push(...checkTest(condition, at));
   });
   const counted = count && valueOf({ as: 'number', text: count.text });
-  if (count && !(Number.isSafeInteger(counted) && Number(counted) >= 0))
+  if (count && !(Number.isSafeInteger(counted) && Number(counted) >= 0 && Number(counted) <= HIGHEST_COUNT))
     problems.push({ pointer: `${pointer}/count/value`, fault: 'count' });
   if (within !== undefined && !isWindow(within))
     problems.push({ pointer: `${pointer}/within`, fault: 'duration' });

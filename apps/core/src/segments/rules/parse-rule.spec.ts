@@ -116,6 +116,14 @@ describe('a rule', () => {
     expect(pointersOf(rule, parseRule)).toEqual([]);
   });
 
+  it('may count to 1,000, not to one more unless it is stored', () => {
+    const counting = (value: number) => paid({ count: { op: 'gte', value } });
+    expect(pointersOf(counting(1_000))).toEqual([]);
+    for (const value of [1_001, Number.MAX_SAFE_INTEGER])
+      expect(pointersOf(counting(value))).toEqual(['/rule/count/value']);
+    expect(pointersOf(counting(1_001), parseRule)).toEqual([]);
+  });
+
   it('may have 32 KiB as JSON, not one byte more unless it is stored', () => {
     const room = 32 * 1024 - JSON.stringify({ all: [plan('in', list(300)), plan('eq', '')] }).length;
     const filled = Math.floor((room - 900) / 100);

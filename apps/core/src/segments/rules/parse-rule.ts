@@ -11,6 +11,8 @@ const DEEPEST = 8;
 const MOST_LEAVES = 50;
 const LONGEST_NAME = 200;
 const MOST_BYTES = 32 * 1024;
+/** Of each contact so many events and one more are looked at, each time it is evaluated. */
+const HIGHEST_COUNT = 1_000;
 
 /** What an unreadable node stands as, until its errors are thrown. */
 const NOTHING: RuleNode = { kind: 'any', nodes: [] };
@@ -127,6 +129,8 @@ class Reading {
       this.fail(`${pointer}/event`, `It must be the name of an event, of 1 to ${LONGEST_NAME} characters.`);
     const where = this.where(value['where'], `${pointer}/where`);
     const count = readCount(value['count'], `${pointer}/count`, (at, detail) => this.fail(at, detail));
+    if (this.bounded && count.value > HIGHEST_COUNT)
+      this.fail(`${pointer}/count/value`, `It may be at most ${HIGHEST_COUNT}.`);
     const withinMs = this.within(value['within'], `${pointer}/within`);
     return eventNode(event as string, where, count, withinMs);
   }
