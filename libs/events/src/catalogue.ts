@@ -41,6 +41,15 @@ export function topicOfModule(module: Publisher): `${Publisher}.domain-events` {
   return `${module}.domain-events`;
 }
 
+/** Whether events of a type are told on this topic, by the module whose it is; also of types that are not known here. */
+export function isOfTopic(type: string, topic: string): boolean {
+  const prefix = PREFIXES.get(topic);
+  return prefix !== undefined && type.startsWith(prefix);
+}
+
+/** How the types of a topic begin. */
+const PREFIXES = new Map<string, string>(PUBLISHERS.map((module) => [topicOfModule(module), `${module}.`]));
+
 /** The topic to which events of a type go: `<module>.domain-events`. */
 export function topicOf(type: EventType): `${Publisher}.domain-events` {
   return topicOfModule(publisherOf(type));

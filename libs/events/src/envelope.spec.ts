@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { EVENT_TYPES, EVENTS, isEventType, publisherOf, topicOf } from './catalogue.js';
 import { correlationIdFrom } from './correlation.js';
-import { checkEvent, InvalidDomainEvent, parseDomainEvent, sourceOf, UnknownEventType } from './envelope.js';
+import {
+  checkEvent,
+  ForeignEvent,
+  InvalidDomainEvent,
+  parseDomainEvent,
+  sourceOf,
+  UnknownEventType,
+} from './envelope.js';
 
+const TOPIC = 'core.domain-events';
 const contactId = randomUUID();
 
 function anEvent(override: Record<string, unknown> = {}): Record<string, unknown> {
@@ -87,7 +95,7 @@ describe('correlationIdFrom', () => {
       const correlationid = correlationIdFrom(header);
       expect(correlationid).toBe(header.toLowerCase());
       const event = anEvent({ correlationid });
-      expect(parseDomainEvent(JSON.stringify(event))).toEqual(event);
+      expect(parseDomainEvent(TOPIC, JSON.stringify(event))).toEqual(event);
     },
   );
 
@@ -103,7 +111,7 @@ describe('parseDomainEvent', () => {
   it('reads what was written, fields of a newer publisher included', () => {
     const event = anEvent({ causationid: randomUUID(), dataschema: 'later' });
     (event['data'] as Record<string, unknown>)['added_later'] = 1;
-    expect(parseDomainEvent(JSON.stringify(event))).toEqual(event);
+    expect(parseDomainEvent(TOPIC, JSON.stringify(event))).toEqual(event);
   });
 
   it.each([
@@ -118,18 +126,34 @@ describe('parseDomainEvent', () => {
     ['no data', JSON.stringify(anEvent({ data: undefined }))],
     ['data of another type', JSON.stringify(anEvent({ type: 'core.contact.merged.v1' }))],
   ])('refuses %s', (_, text) => {
-    expect(() => parseDomainEvent(text)).toThrow(InvalidDomainEvent);
+    expect(() => parseDomainEvent(TOPIC, text)).toThrow(InvalidDomainEvent);
   });
 
   it('tells a type it does not know from one that is wrong', () => {
     expect(() =>
-      parseDomainEvent(JSON.stringify(anEvent({ type: 'core.event.recorded.v2', data: {} }))),
+      parseDomainEvent(TOPIC, JSON.stringify(anEvent({ type: 'core.event.recorded.v2', data: {} }))),
     ).toThrow(UnknownEventType);
+  });
+
+  it.each([
+    ['its type is another module’s', { type: 'loyalty.points.earned.v1' }, /is no event of core/],
+    ['its type is nobody’s', { type: 'core' }, /is no event of core/],
+    ['its type only begins alike', { type: 'corex.contact.erased.v1' }, /is no event of core/],
+    ['its source is another module', { source: 'urn:customer-platform:crm' }, /source is another/],
+  ])('refuses what its topic’s module did not write: %s', (_, change, sentence) => {
+    const event = anEvent(change);
+    const read = (): unknown => parseDomainEvent(TOPIC, JSON.stringify(event));
+    expect(read).toThrow(ForeignEvent);
+    expect(read).toThrow(sentence);
+  });
+
+  it('reads nothing of a topic that is no module’s', () => {
+    expect(() => parseDomainEvent('core.ingestion', JSON.stringify(anEvent()))).toThrow(ForeignEvent);
   });
 
   it('names the fields at fault and never their values', () => {
     const event = anEvent({ data: { contact_id: 'ana@example.com', properties: 7 } });
-    const read = (): unknown => parseDomainEvent(JSON.stringify(event));
+    const read = (): unknown => parseDomainEvent(TOPIC, JSON.stringify(event));
     expect(read).toThrow(/data\.contact_id/);
     expect(read).not.toThrow(/ana@example/);
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENTS, isEventType, publisherOf, type EventData, type EventType } from './catalogue.js';
+import { EVENTS, isEventType, isOfTopic, publisherOf, type EventData, type EventType } from './catalogue.js';
 import { id, instant } from './wire.js';
 
 /**
@@ -59,6 +59,14 @@ export class InvalidDomainEvent extends Error {
   }
 }
 
+/** A message that its topic's module never wrote: its type or its source is another's. Nobody obeys it. */
+export class ForeignEvent extends InvalidDomainEvent {
+  constructor(type: string, detail: string, organizationId?: string) {
+    super(type, `${type} ${detail}`, organizationId);
+    this.name = 'ForeignEvent';
+  }
+}
+
 /** A well-formed event of a type this build does not know: published by a newer version of a module. */
 export class UnknownEventType extends Error {
   constructor(readonly type: string) {
@@ -75,16 +83,29 @@ export function sourceOf(type: string): string {
 /**
  * Reads one message of a topic `<module>.domain-events`. Fields that a newer publisher added are kept. Of a type that
  * is not `wanted` it gives undefined, and spends no time on checking it.
+ * @throws ForeignEvent when its type or its source is not that of the topic's module
  * @throws InvalidDomainEvent when the text is not JSON, not an envelope, or carries other data than its type promises
  * @throws UnknownEventType when the envelope is right and its type is not known here
  */
-export function parseDomainEvent(text: string): DomainEvent;
-export function parseDomainEvent(text: string, wanted: ReadonlySet<EventType>): DomainEvent | undefined;
-export function parseDomainEvent(text: string, wanted?: ReadonlySet<EventType>): DomainEvent | undefined {
+export function parseDomainEvent(topic: string, text: string): DomainEvent;
+export function parseDomainEvent(
+  topic: string,
+  text: string,
+  wanted: ReadonlySet<EventType>,
+): DomainEvent | undefined;
+export function parseDomainEvent(
+  topic: string,
+  text: string,
+  wanted?: ReadonlySet<EventType>,
+): DomainEvent | undefined {
   const value = readJson(text);
   const type = textIn(value, 'type');
+  if (type !== undefined && !isOfTopic(type, topic))
+    throw new ForeignEvent(type, `is no event of ${topic}`, organizationIn(value));
   if (wanted && type !== undefined && isEventType(type) && !wanted.has(type)) return undefined;
   checkEvent(value);
+  if (value.source !== sourceOf(value.type))
+    throw new ForeignEvent(value.type, 'says that its source is another module', organizationIn(value));
   return value;
 }
 
@@ -104,8 +125,11 @@ export function checkEvent(value: unknown): asserts value is DomainEvent {
 }
 
 function refused(value: unknown, detail: string): InvalidDomainEvent {
-  const organization = id.safeParse(textIn(value, 'organizationid')).data;
-  return new InvalidDomainEvent(textIn(value, 'type'), detail, organization?.toLowerCase());
+  return new InvalidDomainEvent(textIn(value, 'type'), detail, organizationIn(value));
+}
+
+function organizationIn(value: unknown): string | undefined {
+  return id.safeParse(textIn(value, 'organizationid')).data?.toLowerCase();
 }
 
 function readJson(text: string): unknown {

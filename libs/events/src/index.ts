@@ -3,6 +3,7 @@ export {
   EVENTS,
   EVENT_TYPES,
   isEventType,
+  isOfTopic,
   topicOf,
   topicOfModule,
   type EventData,
@@ -12,6 +13,7 @@ export { correlationIdFrom } from './correlation.js';
 export { LIFECYCLE, type Publisher } from './definition.js';
 export {
   checkEvent,
+  ForeignEvent,
   InvalidDomainEvent,
   parseDomainEvent,
   sourceOf,

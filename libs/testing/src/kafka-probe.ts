@@ -35,11 +35,12 @@ export class KafkaProbe {
 
   /** Begins to collect a module's events, from the beginning of its topic. */
   collect(module: Publisher): void {
+    const topic = topicOfModule(module);
     this.app.app.get(RecordConsumers).consume({
-      topic: topicOfModule(module),
+      topic,
       group: `probe-${randomUUID()}`,
       eachChunk: (records) => {
-        this.collected.push(...records.map(({ value }) => parseDomainEvent(value.toString('utf8'))));
+        this.collected.push(...records.map(({ value }) => parseDomainEvent(topic, value.toString('utf8'))));
         return Promise.resolve();
       },
     });

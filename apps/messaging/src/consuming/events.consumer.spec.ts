@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@customer-platform/database';
-import type { EventData } from '@customer-platform/events';
-import { anOrganization, eventually, type Caller, type ProbeEvent } from '@customer-platform/testing';
+import { RecordProducer } from '@customer-platform/event-bus';
+import { topicOfModule, type EventData } from '@customer-platform/events';
+import {
+  anOrganization,
+  domainEvent,
+  eventually,
+  type Caller,
+  type ProbeEvent,
+} from '@customer-platform/testing';
 import {
   aContact,
   ALL_PERMISSIONS,
@@ -251,4 +258,35 @@ describe('what core tells of a contact', () => {
       expect(await sendFor(shop, contact)).toMatchObject({ state, reason });
     },
   );
+});
+
+describe('an erasure', () => {
+  it('is not asked for by another module, on its topic or by its source', async () => {
+    const shop = aShop();
+    const { organizationId: id } = shop;
+    const contact = aContact();
+    const known = () => world.database.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id]);
+    await world.probe.publish(change(shop, 'created', contact, 1));
+    await eventually(async () => expect(await known()).toHaveLength(1), SETTLED);
+    const type = 'core.erasure.requested.v1';
+    const forged = () => domainEvent(type, id, { subject_request_id: newId(), contact_id: contact.id });
+    const records = [
+      { topic: topicOfModule('core'), event: { ...forged(), source: 'urn:customer-platform:loyalty' } },
+      { topic: topicOfModule('loyalty'), event: forged() },
+    ];
+    const producer = world.app.app.get(RecordProducer);
+    for (const { topic, event } of records)
+      await eventually(() => producer.send(topic, { key: contact.id, value: JSON.stringify(event) }));
+    await eventually(async () => {
+      const parked = await world.database.query<{ error: string }>(
+        'SELECT DISTINCT topic, error FROM parked_events WHERE organization_id = $1 ORDER BY topic',
+        [id],
+      );
+      expect(parked.map(({ error }) => error)).toEqual([
+        `ForeignEvent: ${type} says that its source is another module`,
+        `ForeignEvent: ${type} is no event of loyalty.domain-events`,
+      ]);
+    }, SETTLED);
+    expect(await known()).toHaveLength(1);
+  });
 });

@@ -108,7 +108,7 @@ describe('the outbox and one relay', () => {
     await append({ correlationId: '01234567-89ab-cdef-0123-456789abcdef' });
     await eventually(() => {
       const [message] = topic.messages.filter((each) => each.key === key);
-      expect(parseDomainEvent(message?.value ?? '').data).toEqual(event.data);
+      expect(parseDomainEvent('core.domain-events', message?.value ?? '').data).toEqual(event.data);
     });
   });
 

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, newId } from '@customer-platform/database';
+import { ForeignEvent } from '@customer-platform/events';
 import { log, metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import type { EventFailure } from '../delivery/event-delivery.js';
 import type { ReceivedEvent } from '../transport/received-event.js';
 
-/** A message that is no domain event. */
+/** A message that is no domain event, or not one of its topic's module. */
 interface InvalidMessage {
   /** Whose it is, as far as it says so. */
   readonly organizationId: string | undefined;
@@ -154,10 +155,13 @@ export class ParkedEvents {
   /** Keeps a message that cannot be read, once for its place in the topic. */
   async parkInvalid(consumer: string, message: InvalidMessage): Promise<void> {
     const { organizationId = NOBODY, topic, partition, offset } = message;
-    parkedTotal.inc({ consumer, type: 'invalid' });
+    const isForeign = message.error instanceof ForeignEvent;
+    parkedTotal.inc({ consumer, type: isForeign ? 'foreign' : 'invalid' });
     log.error(
       { err: message.error, consumer, organization_id: organizationId, topic, partition, offset },
-      'A message that is no domain event is parked',
+      isForeign
+        ? 'A message that its topic’s module did not write is parked'
+        : 'A message that is no domain event is parked',
     );
     const id = placeId(`${topic} ${String(partition)} ${offset}`);
     await this.database.inOrganization({ organizationId }, (tx) =>

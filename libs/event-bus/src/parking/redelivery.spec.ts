@@ -190,6 +190,19 @@ describe('redelivery', () => {
     expect(await parkedIn(nobody)).toEqual([]);
   });
 
+  it('never has an effect of what another module wrote', async () => {
+    const { organizationId, ids } = await parked('forged', 'genuine');
+    mistakes.clear();
+    await inOrganization(app, organizationId, (tx) =>
+      tx.query(`UPDATE parked_events SET topic = 'loyalty.domain-events' WHERE id = $1`, [ids[0]]),
+    );
+    expect(errorsOf(await redeliver({ organizationId }))).toEqual([
+      'ForeignEvent: core.consent.recorded.v1 is no event of loyalty.domain-events',
+    ]);
+    expect(await counted(organizationId)).toEqual(['genuine']);
+    expect(await parkedIn(organizationId)).toHaveLength(1);
+  });
+
   it('has one effect where several operators run it at once', async () => {
     const names = Array.from({ length: 20 }, (_, at) => `at once ${String(at).padStart(2, '0')}`);
     const { organizationId } = await parkedOf(names, randomUUID);

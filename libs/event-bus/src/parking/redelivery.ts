@@ -34,7 +34,7 @@ export class Redelivery {
 
   private async again(parked: ParkedEvent): Promise<Redelivered> {
     try {
-      await this.transport.redeliver(parked.consumer, parseDomainEvent(parked.payload));
+      await this.transport.redeliver(parked.consumer, parseDomainEvent(parked.topic, parked.payload));
     } catch (error) {
       if (isInfrastructureError(error)) throw error;
       await this.parked.failedAgain(parked, error);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import {
   InvalidDomainEvent,
+  isOfTopic,
   parseDomainEvent,
   TYPE_HEADER,
   UnknownEventType,
@@ -14,8 +15,8 @@ import type { ReceivedEvent } from './received-event.js';
 
 /**
  * Reads those messages that are domain events of the wanted types. One whose header tells of another type is passed over
- * unread; one without the header, of an older publisher, is read for it. What is no event is parked; what a newer
- * publisher has added is passed over.
+ * unread; one without the header, of an older publisher, is read for it. What is no event is parked, and what is not of
+ * the topic's module: nobody else writes there. What a newer publisher has added is passed over.
  */
 @Injectable()
 export class EventReader {
@@ -25,9 +26,10 @@ export class EventReader {
     const events: ReceivedEvent[] = [];
     for (const message of chunk.messages) {
       const told = typeInHeader(message);
-      if (told !== undefined && !(wanted as ReadonlySet<string>).has(told)) continue;
+      if (told !== undefined && isOfTopic(told, chunk.topic) && !(wanted as ReadonlySet<string>).has(told))
+        continue;
       try {
-        const event = parseDomainEvent(message.value?.toString('utf8') ?? '', wanted);
+        const event = parseDomainEvent(chunk.topic, message.value?.toString('utf8') ?? '', wanted);
         if (!event) continue;
         const key = message.key?.toString('utf8') ?? '';
         events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
