@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfig } from '@customer-platform/config';
+import { demandKafkaAuthentication, readConfig } from '@customer-platform/config';
 import { kubernetesSecrets, makeSecrets, MODULES } from '../docker/secrets.mjs';
 import type { Resource } from './builds.ts';
 import { readEnvironment, type Environment } from './environment.ts';
@@ -64,7 +64,8 @@ describe.each(overlays)('k8s/overlays/%s', (overlay, resources) => {
   it('starts with what is made and what it sets', () => {
     for (const deployment of deployments) {
       const environment = Object.assign({}, ...sourcesOf(resources, containerOf(deployment))) as Environment;
-      readConfig(app === 'gateway' || app === 'console' ? schemas[app] : schemas.module, environment);
+      if (app === 'gateway' || app === 'console') readConfig(schemas[app], environment);
+      else demandKafkaAuthentication(readConfig(schemas.module, environment));
       const more = own.get(app);
       if (more) readConfig(more, environment);
     }

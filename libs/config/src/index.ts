@@ -1,6 +1,7 @@
 export { AddressList, addressList, networkOf, plainAddress } from './address-list.js';
 export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
 export { GrowingBuffer } from './growing-buffer.js';
+export { demandKafkaAuthentication } from './kafka-authentication.js';
 export { keyringOf, type Keyring } from './keyring.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';

@@ -202,6 +202,8 @@ export const kafkaSecurityConfig = z.object({
   KAFKA_OAUTH_CLIENT_SECRET: z.string().optional(),
   KAFKA_OAUTH_SCOPE: z.string().optional(),
   KAFKA_OAUTH_EXTENSIONS: commaList().default([]),
+  /** In production, brokers that do not ask who writes refuse the start. */
+  KAFKA_ALLOW_UNAUTHENTICATED: flag().default(false),
 });
 
 /** What {@link kafkaSecurityConfig} reads. */

@@ -199,6 +199,12 @@ describe('what the environment says of security', () => {
     expect(() => kafkaSecurity()).toThrow(sentence);
   });
 
+  it('in production speaks to no broker that does not ask who writes', () => {
+    given({ TLS: 'true' });
+    process.env['PLATFORM_MODE'] = 'production';
+    expect(() => kafkaSecurity()).toThrow(/KAFKA_ALLOW_UNAUTHENTICATED=true/);
+  });
+
   it('sends no password in plain text in production', () => {
     given({ SASL_MECHANISM: 'plain', SASL_USERNAME: 'a', SASL_PASSWORD: 'b' });
     process.env['PLATFORM_MODE'] = 'production';

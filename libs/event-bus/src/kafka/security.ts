@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   ConfigError,
+  demandKafkaAuthentication,
   kafkaSecurityConfig,
   readConfig,
   serviceConfig,
@@ -12,12 +13,14 @@ import { fetchedToken, tokenOfFile } from './oauth-token.js';
 type Security = Pick<KafkaConfig, 'ssl' | 'sasl'>;
 
 /**
- * How the brokers are spoken to: TLS and SASL as the environment says.
+ * How the brokers are spoken to: TLS and SASL as the environment says; in production never without saying who we are,
+ * unless that is allowed.
  * @throws ConfigError of one sentence that names variables and never a value
  */
 export function kafkaSecurity(): Security {
   const config = readConfig(kafkaSecurityConfig);
   const { PLATFORM_MODE } = readConfig(serviceConfig.pick({ PLATFORM_MODE: true }));
+  demandKafkaAuthentication({ PLATFORM_MODE, ...config });
   const bare = config.KAFKA_SASL_MECHANISM === 'plain' || config.KAFKA_SASL_MECHANISM === 'oauthbearer';
   if (bare && !config.KAFKA_TLS && PLATFORM_MODE === 'production') {
     throw new ConfigError(

@@ -20,7 +20,8 @@ afterAll(async () => {
 });
 afterEach(() => {
   process.env['PLATFORM_MODE'] = 'local';
-  delete process.env['KAFKA_ALLOW_WEAK_REPLICATION'];
+  for (const allowed of ['WEAK_REPLICATION', 'UNAUTHENTICATED'])
+    Reflect.deleteProperty(process.env, `KAFKA_ALLOW_${allowed}`);
 });
 
 function withAdmin<T>(work: (admin: Admin) => Promise<T>): Promise<T> {
@@ -91,10 +92,22 @@ describe('Topics', () => {
 });
 
 describe('production', () => {
+  beforeEach(() => {
+    process.env['KAFKA_ALLOW_UNAUTHENTICATED'] = 'true';
+  });
+
   it('refuses to start where one machine may lose events, and says what to set', async () => {
     process.env['PLATFORM_MODE'] = 'production';
     await expect(aBus([], { role: 'api' })).rejects.toThrow(
       /replication.factor=1 and min.insync.replicas=1; production needs .* KAFKA_ALLOW_WEAK_REPLICATION=true/,
+    );
+  });
+
+  it('refuses to start with brokers that do not ask who writes', async () => {
+    process.env['PLATFORM_MODE'] = 'production';
+    process.env['KAFKA_ALLOW_UNAUTHENTICATED'] = 'false';
+    await expect(aBus([], { role: 'api' })).rejects.toThrow(
+      /^Production needs a Kafka that knows who writes/,
     );
   });
 
