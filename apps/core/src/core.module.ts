@@ -6,7 +6,6 @@ import { EventBusModule } from '@customer-platform/event-bus';
 import { AttributeDefinition } from './attributes/attribute-definition.entity.js';
 import { AttributesModule } from './attributes/attributes.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
-import { CHECKPOINT_TOPIC } from './audit-log/checkpoint.js';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
 import { ConsentsModule } from './consents/consents.module.js';
 import { Contact } from './contacts/contact.entity.js';
@@ -39,7 +38,7 @@ import { UsageModule } from './usage/usage.module.js';
       entities: [AttributeDefinition, Contact, Segment],
       migrations: CORE_MIGRATIONS,
     }),
-    EventBusModule.forRoot({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
+    EventBusModule.forRoot({ module: 'core' }),
     AuditModule.forRoot({ module: 'core' }),
     AuthorizationModule.forRoot({ module: 'core', calls: ['crm', 'loyalty', 'messaging'] }),
     ReferencesModule.forRoot({

@@ -20,6 +20,14 @@ export class RecordTooLarge extends RangeError {
   }
 }
 
+/** Topics are not there yet that other modules make, or an operator. Whoever needs them waits. */
+export class TopicsMissing extends Error {
+  constructor(readonly topics: readonly string[]) {
+    super(`${topics.join(', ')}: not there yet; whose they are makes them`);
+    this.name = 'TopicsMissing';
+  }
+}
+
 /** The consumer is being stopped or has lost its partition: what is left is delivered again, to whoever has it then. */
 export class ConsumptionEnded extends Error {
   constructor() {

@@ -8,8 +8,6 @@ export interface EventBusOptions {
   readonly group?: string;
   /** How many runs of events are worked on at once, each of what some partitions brought together; default 3. */
   readonly concurrency?: number;
-  /** Topics that are made without an end to what they keep; all others keep a record for 7 days. */
-  readonly keptForEver?: readonly string[];
   /** For commands that only look: topics that exist are taken as they are set. */
   readonly readsOnly?: boolean;
 }

@@ -13,6 +13,13 @@ interface OnEventOptions {
   readonly failed?: string;
 }
 
+const heard = new WeakMap<object, EventType[]>();
+
+/** The types of events that a class takes. */
+export function typesHeardBy(subscriber: object): readonly EventType[] {
+  return heard.get(subscriber) ?? [];
+}
+
 /** What `@OnEvent` stands on: a method that takes a run of events. */
 type EventHandler<T extends EventType> = (events: DomainEvent<T>[]) => Promise<void>;
 
@@ -49,6 +56,7 @@ export function OnEvent<T extends EventType>(
     };
     Object.defineProperty(receive, 'name', { value: key });
     (descriptor as PropertyDescriptor).value = receive;
+    heard.set(target.constructor, [...typesHeardBy(target.constructor), ...[types].flat()]);
     const extras: OnEventExtras = { subscriber: target.constructor, failed: options.failed !== undefined };
     EventPattern([types].flat(), extras)(target, key, descriptor as PropertyDescriptor);
     UseFilters(PassErrorsOn)(target, key, descriptor as PropertyDescriptor);

@@ -79,14 +79,14 @@ export function anIsolatedKafka(
 /** An app with an event bus and these controllers, started the way every app starts. */
 export async function aBus(
   controllers: Type[] = [],
-  options: { role?: 'api' | 'worker' | 'all'; group?: string; keptForEver?: string[] } = {},
+  options: { role?: 'api' | 'worker' | 'all'; group?: string } = {},
 ): Promise<INestApplication> {
   process.env['PROCESS_ROLE'] = options.role ?? 'all';
   class Root {}
   Module({
     imports: [
       DatabaseModule.forRoot({ module: 'core', entities: [], migrations: [] }),
-      EventBusModule.forRoot({ module: 'core', group: options.group, keptForEver: options.keptForEver }),
+      EventBusModule.forRoot({ module: 'core', group: options.group }),
     ],
     controllers,
   })(Root);

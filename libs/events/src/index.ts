@@ -11,6 +11,7 @@ export {
 } from './catalogue.js';
 export { correlationIdFrom } from './correlation.js';
 export { LIFECYCLE, type Publisher } from './definition.js';
+export { isWriterOf, ownerOfTopic, RECORD_TOPICS, recordTopic, type RecordTopicName } from './topics.js';
 export {
   checkEvent,
   ForeignEvent,

@@ -8,6 +8,7 @@ import { serviceKeys } from './service-keys.js';
 import { requiredVariable } from './required-variable.js';
 import type { TestDatabase } from './test-database.js';
 import { TestRegistry } from './test-registry.js';
+import { topicsOfOthers } from './topics-of-others.js';
 
 /** What a test starts. */
 interface TestAppOptions extends Omit<BootOptions, 'module' | 'root'> {
@@ -38,8 +39,12 @@ export interface TestApp {
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const { module, root, database, env, registry: given, ...boot } = options;
   const registry = given ?? (await TestRegistry.start());
-  const running = await withEnvironment({ ...environmentOf(module, registry, database), ...env }, () =>
-    createApp({ module, root, ...boot }),
+  const running = await withEnvironment(
+    { ...environmentOf(module, registry, database), ...env },
+    async () => {
+      await topicsOfOthers(module, root);
+      return createApp({ module, root, ...boot });
+    },
   );
   const server = running.app.getHttpServer() as Server;
   server.keepAliveTimeout = IDLE_MS;

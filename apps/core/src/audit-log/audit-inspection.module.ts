@@ -5,13 +5,12 @@ import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
 import { AuditInspection } from './audit-inspection.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
-import { CHECKPOINT_TOPIC } from './checkpoint.js';
 
 /** What the command that verifies audit logs needs: nothing that listens, consumes or writes. */
 @Module({
   imports: [
     DatabaseModule.forRoot({ module: 'core', entities: [], migrations: CORE_MIGRATIONS }),
-    EventBusModule.forReading({ module: 'core', keptForEver: [CHECKPOINT_TOPIC] }),
+    EventBusModule.forReading({ module: 'core' }),
     SigningKeysModule.forRoot({ module: 'core' }),
   ],
   providers: [AuditInspection, AuditLogRepository, AuditVerifier],

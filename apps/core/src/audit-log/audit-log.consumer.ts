@@ -3,6 +3,7 @@ import { AUDIT_TOPIC, readAuditEntry, type AuditEntry } from '@customer-platform
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, ranOut } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { RECORD_TOPICS } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
 import { AuditLogRepository } from './audit-log.repository.js';
@@ -30,7 +31,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
     this.consumers.consume({
       topic: AUDIT_TOPIC,
-      group: 'core.audit-log',
+      group: RECORD_TOPICS[AUDIT_TOPIC].groups.log,
       positions: 'kept',
       eachChunk: (records) => this.take(records),
     });

@@ -1,10 +1,11 @@
 import { CompactSign, compactVerify } from 'jose';
 import canonicalize from 'canonicalize';
 import { SIGNING_ALGORITHM, type SigningKey } from '@customer-platform/database';
+import type { RecordTopicName } from '@customer-platform/events';
 import type { ChainHead } from './audit-chain.js';
 
 /** The topic on which checkpoints are kept for ever, outside the database. Key: the organization. */
-export const CHECKPOINT_TOPIC = 'audit.checkpoints';
+export const CHECKPOINT_TOPIC = 'audit.checkpoints' satisfies RecordTopicName;
 
 /** A signed statement that an organization's chain had this hash at this row. */
 export interface Checkpoint {

@@ -1,12 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { keyHash, type Part, RecordProducer, Topics } from '@customer-platform/event-bus';
+import type { RecordTopicName } from '@customer-platform/events';
 import { metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
 
 /** The topic between the API and the worker. */
-export const INGESTION_TOPIC = 'core.ingestion';
+export const INGESTION_TOPIC = 'core.ingestion' satisfies RecordTopicName;
 
 /** A record is closed at this size; the broker takes 1 MiB, and one event is at most 32 KiB. */
 const RECORD_BYTES = 512 * 1024;

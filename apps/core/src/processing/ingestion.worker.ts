@@ -4,6 +4,7 @@ import { AuthorizationSource } from '@customer-platform/authorization';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
@@ -77,7 +78,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'api') return;
     this.consumers.consume({
       topic: INGESTION_TOPIC,
-      group: INGESTION_TOPIC,
+      group: RECORD_TOPICS[INGESTION_TOPIC].groups.worker,
       positions: this.positions.of(WORKER),
       chunkSize: CHUNK_RECORDS,
       // A partition waits while its events are batched; the others must not wait for it.

@@ -2,6 +2,7 @@ import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
+import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher } from '@customer-platform/http';
 import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
@@ -45,7 +46,7 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
     if (readConfig(serviceConfig).PROCESS_ROLE === 'worker') return;
     this.consumers.consume({
       topic: INGESTION_TOPIC,
-      group: `${INGESTION_TOPIC}.acceptances`,
+      group: RECORD_TOPICS[INGESTION_TOPIC].groups.acceptances,
       positions: this.positions.of(COUNTER),
       chunkSize: 2_000,
       // A partition waits while its chunk is batched; the others must not wait for it.

@@ -236,3 +236,36 @@ describe('SupervisedConsumer', () => {
     expect(made()).toBe(0);
   });
 });
+
+describe('a topic of another module', () => {
+  it('is waited for until it is there, and holds up no other', async () => {
+    const [ours, theirs] = ['spec.there', 'loyalty.domain-events'];
+    const client = app.get(KafkaClient);
+    const values: string[] = [];
+    const consumer = new SupervisedConsumer(client, app.get(Topics), {
+      group: 'spec.waiting',
+      topics: [theirs, ours],
+      concurrency: 2,
+      chunkSize: 10,
+      process: ({ messages }) => {
+        values.push(...messages.map(({ value }) => String(value)));
+        return Promise.resolve();
+      },
+    });
+    consumer.start();
+    try {
+      const producer = app.get(RecordProducer);
+      await eventually(() => producer.send(ours, { key: 'k', value: 'ours' }));
+      await eventually(() => expect(values).toContain('ours'));
+      const name = client.named(theirs);
+      await app.get(Topics).withAdmin(async (admin) => {
+        expect(await admin.listTopics()).not.toContain(name);
+        await admin.createTopics({ waitForLeaders: true, topics: [{ topic: name, numPartitions: 2 }] });
+      });
+      await eventually(() => producer.send(theirs, { key: 'k', value: 'theirs' }));
+      await eventually(() => expect(values).toContain('theirs'));
+    } finally {
+      await consumer.stop();
+    }
+  });
+});

@@ -1,6 +1,6 @@
 import { log } from '@customer-platform/http';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
-import { ConsumptionEnded } from '../errors.js';
+import { ConsumptionEnded, TopicsMissing } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { pause, within } from '../within.js';
@@ -108,8 +108,8 @@ export class SupervisedConsumer {
     for (let failures = 0; !this.stopping; failures += 1) {
       const began = Date.now();
       try {
-        await this.topics.ensure(this.consumption.topics);
-        if (!this.stopping) await this.runOnce();
+        const there = await this.topicsThere();
+        if (!this.stopping) await this.runOnce(there);
       } catch (error) {
         if (failures % SAY_EVERY === 0) {
           log.warn(
@@ -125,18 +125,45 @@ export class SupervisedConsumer {
     }
   }
 
-  /** One kafkajs consumer from its connection to its end. */
-  private async runOnce(): Promise<void> {
+  /** Those of its topics that are there. @throws TopicsMissing where none is: whose they are has not made them yet */
+  private async topicsThere(): Promise<readonly string[]> {
+    const { topics } = this.consumption;
+    try {
+      await this.topics.ensure(topics);
+      return topics;
+    } catch (error) {
+      if (!(error instanceof TopicsMissing) || error.topics.length === topics.length) throw error;
+      log.warn({ group: this.consumption.group, topics: error.topics }, 'Topics are not there yet; waiting');
+      return topics.filter((topic) => !error.topics.includes(topic));
+    }
+  }
+
+  /** Begins anew once a topic has come that was not there: a member is told of its topics when it joins. */
+  private async lookForMore(there: readonly string[]): Promise<void> {
+    const missing = this.consumption.topics.filter((topic) => !there.includes(topic));
+    if (missing.length === 0) return;
+    const { end } = this;
+    try {
+      await this.topics.ensure(missing);
+    } catch (error) {
+      if (!(error instanceof TopicsMissing) || error.topics.length === missing.length) return;
+    }
+    end?.(undefined);
+  }
+
+  /** One kafkajs consumer of these topics from its connection to its end. */
+  private async runOnce(topics: readonly string[]): Promise<void> {
     const consumer = this.client.consumer(this.consumption.group);
     const watch = setInterval(() => {
       this.watch(Date.now());
+      void this.lookForMore(topics);
     }, 1_000);
     const ended = new Promise<Error | undefined>((resolve) => {
       this.end = resolve;
     });
     this.observe(consumer);
     let over = false;
-    const begun = this.begin(consumer, () => !over && !this.stopping);
+    const begun = this.begin(consumer, topics, () => !over && !this.stopping);
     begun.catch((error: unknown) => this.end?.(asError(error)));
     try {
       const reason = await ended;
@@ -171,12 +198,12 @@ export class SupervisedConsumer {
   }
 
   /** Stops between two steps when it is not wanted any more: what has been disconnected would connect again. */
-  private async begin(consumer: Consumer, wanted: () => boolean): Promise<void> {
+  private async begin(consumer: Consumer, topics: readonly string[], wanted: () => boolean): Promise<void> {
     this.signOfLife = Date.now();
     await consumer.connect();
     if (!wanted()) return;
     await consumer.subscribe({
-      topics: this.consumption.topics.map((topic) => this.client.named(topic)),
+      topics: topics.map((topic) => this.client.named(topic)),
       fromBeginning: true,
     });
     if (!wanted()) return;

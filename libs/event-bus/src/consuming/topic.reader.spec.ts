@@ -11,7 +11,7 @@ let app: INestApplication;
 beforeAll(async () => {
   database = await aDatabase();
   anIsolatedKafka();
-  app = await aBus([], { role: 'api', keptForEver: ['spec.kept'] });
+  app = await aBus([], { role: 'api' });
 });
 afterAll(async () => {
   await app.close();
@@ -34,8 +34,8 @@ async function retentionOf(topic: string): Promise<string | undefined> {
 
 describe('TopicReader', () => {
   it('reads all there is, those of one key in their order', async () => {
-    for (let at = 0; at < 50; at += 1) await send('spec.kept', `key-${String(at % 7)}`, String(at));
-    const values = await app.get(TopicReader).readAll('spec.kept');
+    for (let at = 0; at < 50; at += 1) await send('audit.checkpoints', `key-${String(at % 7)}`, String(at));
+    const values = await app.get(TopicReader).readAll('audit.checkpoints');
     expect([...new Set(values)].sort((a, b) => Number(a) - Number(b))).toEqual(
       Array.from({ length: 50 }, (_, at) => String(at)),
     );
@@ -43,7 +43,7 @@ describe('TopicReader', () => {
       const own = values.map(Number).filter((value) => value % 7 === key);
       expect(own).toEqual([...own].sort((a, b) => a - b));
     }
-    expect(await app.get(TopicReader).readAll('spec.kept')).toHaveLength(values.length);
+    expect(await app.get(TopicReader).readAll('audit.checkpoints')).toHaveLength(values.length);
   });
 
   it('reads nothing where there is nothing', async () => {
@@ -53,9 +53,9 @@ describe('TopicReader', () => {
 
 describe('a topic', () => {
   it('keeps a record for 7 days, or for ever if the module says so', async () => {
-    await send('spec.kept', 'a', 'b');
+    await send('audit.checkpoints', 'a', 'b');
     await send('spec.passing', 'a', 'b');
-    expect(await retentionOf('spec.kept')).toBe('-1');
+    expect(await retentionOf('audit.checkpoints')).toBe('-1');
     expect(await retentionOf('spec.passing')).toBe('604800000');
   });
 });

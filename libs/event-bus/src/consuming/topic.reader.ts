@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { log, turns } from '@customer-platform/http';
 import type { Admin, Consumer } from 'kafkajs';
+import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
+import { passingGroupOf } from '../kafka/module-access.js';
 import { protocolErrorType } from '../kafka/protocol-error.js';
 import { Topics } from '../kafka/topics.js';
 import { within } from '../within.js';
@@ -27,6 +29,7 @@ export class TopicReader {
   constructor(
     private readonly client: KafkaClient,
     private readonly topics: Topics,
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'module'>,
   ) {}
 
   /**
@@ -38,7 +41,7 @@ export class TopicReader {
     return this.topics.withAdmin(async (admin) => {
       const missing = await endsOf(admin, this.client.named(topic), this.topics.partitionsOf(topic));
       if (missing.size === 0) return [];
-      const group = `reader-${randomUUID()}`;
+      const group = `${passingGroupOf(this.options.module)}${randomUUID()}`;
       const consumer = this.client.consumer(group);
       try {
         return await within(READ_WITHIN_MS, this.readWith(consumer, topic, missing));

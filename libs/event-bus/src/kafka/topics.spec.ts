@@ -12,7 +12,7 @@ let app: INestApplication;
 beforeAll(async () => {
   database = await aDatabase();
   anIsolatedKafka();
-  app = await aBus([], { role: 'api', keptForEver: ['spec.kept'] });
+  app = await aBus([], { role: 'api' });
 });
 afterAll(async () => {
   await app.close();
@@ -39,11 +39,11 @@ async function settingsOf(topic: string): Promise<(name: string) => string | und
 
 describe('Topics', () => {
   it('makes a topic whose times the broker stamps', async () => {
-    await app.get(Topics).ensure(['spec.made', 'spec.kept']);
+    await app.get(Topics).ensure(['spec.made', 'audit.checkpoints']);
     const made = await settingsOf('spec.made');
     expect(made('message.timestamp.type')).toBe('LogAppendTime');
     expect(made('retention.ms')).toBe(String(7 * 24 * 3_600_000));
-    expect((await settingsOf('spec.kept'))('retention.ms')).toBe('-1');
+    expect((await settingsOf('audit.checkpoints'))('retention.ms')).toBe('-1');
   });
 
   it('puts right what an existing topic is set to, keeps what an operator added, and leaves its partitions', async () => {
@@ -79,6 +79,20 @@ describe('Topics', () => {
     await withAdmin((admin) => admin.createTopics({ topics: [{ topic: name, configEntries }] }));
     await app.get(Topics).ensure(['spec.longer']);
     expect((await settingsOf('spec.longer'))('retention.ms')).toBe('-1');
+  });
+
+  it('makes and alters no topic of another module: whoever needs it waits until it is there', async () => {
+    const [theirs, ours] = ['loyalty.domain-events', 'spec.ours'];
+    const topics = app.get(Topics);
+    await expect(topics.ensure([theirs, ours])).rejects.toThrow(/^loyalty.domain-events: not there yet/);
+    const name = app.get(KafkaClient).named(theirs);
+    const made = await withAdmin((admin) => admin.listTopics());
+    expect(made).toContain(app.get(KafkaClient).named(ours));
+    expect(made).not.toContain(name);
+    const configEntries = [{ name: 'retention.ms', value: '3600000' }];
+    await withAdmin((admin) => admin.createTopics({ topics: [{ topic: name, configEntries }] }));
+    await topics.ensure([theirs, ours]);
+    expect((await settingsOf(theirs))('retention.ms')).toBe('3600000');
   });
 
   it('remembers how many partitions a topic has while the broker is not asked again', async () => {

@@ -1,6 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { ownerOfTopic, recordTopic } from '@customer-platform/events';
 import { log, turns } from '@customer-platform/http';
 import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
+import { TopicsMissing } from '../errors.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
@@ -16,7 +18,10 @@ const LOOK_EVERY_MS = 100;
 /** So long is asked which partitions are led, when a leader did not answer. */
 const LOOK_MS = 500;
 
-/** The topics this process needs, made or put right if need be, and which partitions they have. */
+/**
+ * The topics this process needs, and which partitions they have. Those of its module it makes, or puts right; those of
+ * another are that module's, or an operator's, to make.
+ */
 @Injectable()
 export class Topics {
   /** The most partitions that the broker ever told of: what places keys must not change when less is told. */
@@ -29,12 +34,13 @@ export class Topics {
 
   constructor(
     private readonly client: KafkaClient,
-    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'keptForEver' | 'readsOnly'>,
+    @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'module' | 'readsOnly'>,
   ) {}
 
   /**
-   * Resolves when all these topics exist as they must: 7 days of retention, or without an end, and times that the broker
-   * stamps. Repeatable, and safe from many processes at once.
+   * Resolves when all these topics exist, those of this module as they must: 7 days of retention, or without an end, and
+   * times that the broker stamps. Repeatable, and safe from many processes at once.
+   * @throws TopicsMissing, of another module's, once the others are looked after
    * @throws WeakReplication in production, and the client's error when the broker is away; the caller tries again
    */
   async ensure(topics: readonly string[]): Promise<void> {
@@ -49,6 +55,8 @@ export class Topics {
       fresh.forEach((topic) => this.underway.set(topic, attempt));
     }
     await Promise.all(unknown.map((topic) => this.underway.get(topic) ?? Promise.resolve()));
+    const missing = topics.filter((topic) => !this.ensured.has(topic));
+    if (missing.length > 0) throw new TopicsMissing(missing);
   }
 
   /**
@@ -101,18 +109,29 @@ export class Topics {
   private async create(admin: Admin, topics: readonly string[]): Promise<void> {
     const existing = new Set(await admin.listTopics());
     const missing = topics.filter((topic) => !existing.has(this.client.named(topic)));
-    if (missing.length > 0) {
+    const ours = missing.filter((topic) => this.isOurs(topic));
+    if (ours.length > 0) {
       if (!this.options.readsOnly) await this.settings.checkDefaults(admin);
-      await this.createMissing(admin, missing);
-      await this.untilLed(admin, missing);
+      await this.createMissing(admin, ours);
+      await this.untilLed(admin, ours);
     }
-    const found = await this.learn(admin, topics);
+    const there = topics.filter((topic) => ours.includes(topic) || !missing.includes(topic));
+    if (there.length === 0) return;
+    const found = await this.learn(admin, there);
     if (!this.options.readsOnly)
       await this.settings.reconcile(
         admin,
-        found.map((topic) => this.asFound(topic)),
+        found
+          .map((topic) => this.asFound(topic))
+          .filter(({ name }) => this.isOurs(this.client.unnamed(name))),
       );
     found.forEach(({ name }) => this.ensured.add(this.client.unnamed(name)));
+  }
+
+  /** What nobody declared is a spec's own. */
+  private isOurs(topic: string): boolean {
+    const owner = ownerOfTopic(topic);
+    return owner === undefined || owner === this.options.module;
   }
 
   /** Takes note of the partitions and leaders of those of these topics that there are. */
@@ -150,7 +169,7 @@ export class Topics {
   }
 
   private retentionOf(topic: string): string {
-    return this.options.keptForEver?.includes(topic) ? '-1' : String(RETENTION_MS);
+    return recordTopic(topic)?.keptForEver ? '-1' : String(RETENTION_MS);
   }
 
   private async createMissing(admin: Admin, topics: readonly string[]): Promise<void> {

@@ -1,5 +1,6 @@
 import { TYPE_HEADER } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
+import { TopicsMissing } from '../errors.js';
 import type { Topics } from '../kafka/topics.js';
 import type { BufferedRecord } from '../producing/record.buffer.js';
 import { placeName, type Outcome, type RecordSending } from '../producing/record.sending.js';
@@ -72,8 +73,9 @@ export class OutboxPublishing {
    * @throws when no broker answers and nothing was written
    */
   async publish(rows: readonly OutboxRow[]): Promise<Published> {
-    await this.topics.ensure([...new Set(rows.map(({ topic }) => topic))]);
+    const missing = await this.missingOf([...new Set(rows.map(({ topic }) => topic))]);
     const records = rows.map(recordsOf);
+    if (missing.length > 0) this.holdBack(records.flat().filter(({ topic }) => missing.includes(topic)));
     const written = new Set<BufferedRecord>();
     const deadline = performance.now() + PUBLISH_WITHIN_MS;
     for (const request of requestsOf(records.flat())) {
@@ -87,6 +89,25 @@ export class OutboxPublishing {
       }
     }
     return this.settle(rows, records, written);
+  }
+
+  /** The topics that whose they are has not made yet. */
+  private async missingOf(topics: readonly string[]): Promise<readonly string[]> {
+    try {
+      await this.topics.ensure(topics);
+      return [];
+    } catch (error) {
+      if (error instanceof TopicsMissing) return error.topics;
+      throw error;
+    }
+  }
+
+  /** What is for a topic that is not there waits as what is for a partition that cannot be written, and holds up nothing. */
+  private holdBack(records: readonly BufferedRecord[]): void {
+    const places = new Map(records.map((record) => [this.placeOf(record), record.topic]));
+    for (const [place, topic] of places)
+      if (this.held.failed(place, topic, Date.now()) === 1)
+        log.warn({ topic }, 'A topic is not there yet; what is for it waits in the outbox');
   }
 
   private async send(request: readonly BufferedRecord[], written: Set<BufferedRecord>): Promise<void> {

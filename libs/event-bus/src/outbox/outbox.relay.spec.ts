@@ -14,6 +14,7 @@ import {
   recordedOf,
   type Reading,
 } from '../../test/a-bus.js';
+import { Topics } from '../kafka/topics.js';
 import { Outbox } from './outbox.js';
 import { OutboxListener } from './outbox.listener.js';
 
@@ -184,6 +185,21 @@ describe('the outbox and one relay', () => {
       app.get(Outbox).appendMessages(tx, [message]),
     );
     await expect(appended).rejects.toBeInstanceOf(RangeError);
+  });
+
+  it('keeps what is for a topic that its module has not made, and publishes what comes after it', async () => {
+    const [theirs, key] = ['loyalty.domain-events', randomUUID()];
+    const early = { organizationId, topic: theirs, key, value: '{"early":true}' };
+    await inOrganization(app, organizationId, (tx) => app.get(Outbox).appendMessages(tx, [early]));
+    await appendNumbered(app, key, 0, 1);
+    await eventually(() => expect(firstNames(topic.messages, key)).toEqual(['0']));
+    expect(await waiting(app)).toBe(1);
+    const name = `${process.env['KAFKA_TOPIC_PREFIX'] ?? ''}${theirs}`;
+    await app.get(Topics).withAdmin((admin) => admin.createTopics({ topics: [{ topic: name }] }));
+    await eventually(async () => expect(await waiting(app)).toBe(0));
+    const told = await reading(theirs);
+    await eventually(() => expect(told.messages.map(({ value }) => value)).toContain(early.value));
+    await told.stop();
   });
 
   it('publishes far more than one request holds, in order', async () => {
