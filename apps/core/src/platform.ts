@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { deadLetters, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
+import { deadLetters, kafka, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
 import { audit } from './audit-log/audit.command.js';
 import { erasures } from './operator/erasures.command.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
@@ -12,6 +12,7 @@ process.exitCode = await runPlatform({
     audit,
     deadLetters(async () => (await import('./core.module.js')).CoreModule),
     erasures,
+    kafka(async () => (await import('./core.module.js')).CoreModule),
     secrets(sealedColumns),
     signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
   ],

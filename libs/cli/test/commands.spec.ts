@@ -15,7 +15,7 @@ import { EventBusModule, OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { requiredVariable, testDatabase, type TestDatabase } from '@customer-platform/testing';
-import { deadLetters, migrate, runPlatform, secrets, signingKeys } from '../src/index.js';
+import { deadLetters, kafka, migrate, runPlatform, secrets, signingKeys } from '../src/index.js';
 
 type QueryRunner = Parameters<typeof execute>[0];
 
@@ -110,6 +110,7 @@ async function platform(...args: string[]) {
     commands: [
       migrate([CreateTables1700000000000, AddNotes1700000001000]),
       deadLetters(() => Promise.resolve(Root)),
+      kafka(() => Promise.resolve(Root)),
       secrets((keyring) => [column(keyring)]),
       signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
     ],
@@ -198,6 +199,35 @@ describe('platform signing-keys', () => {
     expect(await keys('retire', 'short')).toMatchObject({ code: 2, out: '' });
     expect((await keys('rotate', '--after', 'soon')).error).toContain('It takes whole seconds.');
     expect((await keys('retire', '--help')).out).toContain('Tokens live 15 minutes');
+  });
+});
+
+describe('platform kafka acls', () => {
+  const topic = 'core.domain-events';
+
+  it('is commands of Kafka’s own tool, for whom the brokers know the module by', async () => {
+    const { code, out } = await platform('kafka', 'acls', '--user', "o'core");
+    expect(code).toBe(0);
+    const [first = '', ...more] = out.trimEnd().split('\n');
+    expect(first).toMatch(
+      /^kafka-acls.sh --bootstrap-server "\$BROKERS" --command-config "\$ADMIN_PROPERTIES" --add /,
+    );
+    expect(first).toContain(String.raw`--allow-principal 'User:o'\''core' --operation Create`);
+    expect(first).toMatch(/ --operation Read --operation Write --topic '[\w.-]*core.domain-events'$/);
+    expect(more.at(-2)).toMatch(/ --group '[\w.-]*core.reader-' --resource-pattern-type prefixed$/);
+    expect(more.at(-1)).toMatch(/ --operation DescribeConfigs --cluster$/);
+  });
+
+  it('is a KafkaUser of Strimzi', async () => {
+    const { out } = await platform('kafka', 'acls', '--format', 'strimzi', '--cluster', 'events');
+    expect(out).toMatch(
+      /^---\napiVersion: kafka.strimzi.io\/v1beta2\nkind: KafkaUser\nmetadata:\n {2}name: "core"\n/,
+    );
+    expect(out).toContain('labels: { strimzi.io/cluster: "events" }');
+    expect(out).toMatch(
+      new RegExp(`resource: { type: topic, name: "[^"]*${topic}", patternType: literal }, operations`),
+    );
+    expect(out).toMatch(/resource: { type: cluster }, operations: \[DescribeConfigs\] }\n$/);
   });
 });
 

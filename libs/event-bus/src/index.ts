@@ -5,6 +5,7 @@ export { isInfrastructureError, mayBeOfItsValues, QueueUnavailable, RecordTooLar
 export { connectEventBus, EventBusModule } from './event-bus.module.js';
 export { Inbox } from './inbox/inbox.js';
 export { type Ends, TopicEnds } from './kafka/topic.ends.js';
+export { type Acl, aclsOf } from './kafka/acls.js';
 export { KafkaClient } from './kafka/kafka.client.js';
 export { accessOf, type ModuleAccess } from './kafka/module-access.js';
 export { Topics } from './kafka/topics.js';
