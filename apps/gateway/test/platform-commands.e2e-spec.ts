@@ -13,6 +13,7 @@ const COMMANDS: Record<Module, string[]> = {
     'migrate',
     'audit verify',
     'erasures ask-again',
+    'events dead-letters discard',
     'events dead-letters list',
     'events dead-letters redeliver',
     'kafka acls',
@@ -23,6 +24,7 @@ const COMMANDS: Record<Module, string[]> = {
   ],
   crm: [
     'migrate',
+    'events dead-letters discard',
     'events dead-letters list',
     'events dead-letters redeliver',
     'kafka acls',
@@ -49,6 +51,7 @@ const COMMANDS: Record<Module, string[]> = {
   loyalty: [
     'migrate',
     'balances rebuild',
+    'events dead-letters discard',
     'events dead-letters list',
     'events dead-letters redeliver',
     'kafka acls',
@@ -57,6 +60,7 @@ const COMMANDS: Record<Module, string[]> = {
   messaging: [
     'migrate',
     'deliverability recount',
+    'events dead-letters discard',
     'events dead-letters list',
     'events dead-letters redeliver',
     'kafka acls',

@@ -27,7 +27,7 @@ const ENVIRONMENT = {
   '…': 'and what else the service reads when it starts',
 };
 
-/** `platform events dead-letters list|redeliver`: `root` is the app's module, whose consumers events are delivered to. */
+/** `platform events dead-letters list|redeliver|discard`: `root` is the app's module, whose consumers events are delivered to. */
 export const deadLetters =
   (root: () => Promise<Type>): CommandOf =>
   (module) => ({
@@ -64,6 +64,17 @@ export const deadLetters =
               if (!all && id === undefined) throw new CommandRefusal('Give --all, or each --id (see --help)');
               return withApp(root, (app) => redeliver(app, given));
             },
+          },
+          {
+            name: 'discard',
+            summary: 'gives one up for good: what nobody should hear, or what was made good otherwise',
+            options: [
+              new Option('--id <id>', 'this one; may be repeated')
+                .argParser(collectIds)
+                .makeOptionMandatory(),
+            ],
+            environment: ENVIRONMENT,
+            run: (given: Given<Chosen>) => withApp(root, (app) => discard(app, given)),
           },
         ],
       },
@@ -129,6 +140,24 @@ async function redeliver(app: INestApplication, { values, print }: Given<Chosen>
   }
   print(undefined, `${String(counts.delivered)} delivered, ${String(counts.left)} left`);
   return counts.left > 0 ? EXIT.found : EXIT.done;
+}
+
+async function discard(app: INestApplication, { values, print }: Given<Chosen>): Promise<ExitCode> {
+  const letters = app.get(ParkedEvents);
+  let count = 0;
+  for (let page = await letters.page(filterOf(values), PAGE); page.length > 0;) {
+    for (const event of page) {
+      await letters.remove(event);
+      count += 1;
+      print(
+        { ...shown(event), discarded: true },
+        `discarded  ${event.id}  ${event.event_type}  ${event.consumer}`,
+      );
+    }
+    page = await letters.page(filterOf(values), PAGE, page.at(-1));
+  }
+  print(undefined, `${String(count)} discarded`);
+  return EXIT.done;
 }
 
 /** Without the payload, which may hold personal data. */

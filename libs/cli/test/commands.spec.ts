@@ -293,6 +293,22 @@ describe('platform events dead-letters', () => {
     expect((await letters('redeliver', '--all', ...own)).out).toBe('0 delivered, 0 left\n');
   });
 
+  it('discard takes away what is named, and nothing else', async () => {
+    const organizationId = randomUUID();
+    const [gone, stays] = [
+      await aDeadLetter(organizationId, 'gone'),
+      await aDeadLetter(organizationId, 'stays'),
+    ];
+    const { code, out } = await letters('discard', '--id', gone);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^discarded {2}${gone} .*\n1 discarded\n$`)),
+    ]);
+    const left = jsonLines((await letters('list', '--json', '--organization', organizationId)).out);
+    expect(left).toMatchObject([{ id: stays }]);
+    expect((await letters('discard')).code).toBe(2);
+  });
+
   it.each([
     [['redeliver'], 'Give --all, or each --id'],
     [['redeliver', '--all', '--id', randomUUID()], 'cannot be used with option'],

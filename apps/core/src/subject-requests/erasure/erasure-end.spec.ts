@@ -1,4 +1,5 @@
-import { DatabaseFault, kafkaProbe } from '@customer-platform/testing';
+import { newId } from '@customer-platform/database';
+import { DatabaseFault, eventually, kafkaProbe } from '@customer-platform/testing';
 import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld } from '../subject-request.fixture.js';
 
@@ -41,5 +42,41 @@ describe('an erasure whose end is broken off', () => {
     expect(await probe.expectEvents('core.contact.erased.v1', organizationId, 1)).toHaveLength(1);
     const again = await world.read(caller, request);
     expect(again).toEqual(done);
+  }, 90_000);
+});
+
+describe('an erasure that core does not know', () => {
+  it('is told of: its receipt waits parked, as after a restore that lost the request', async () => {
+    const { id: organizationId, caller } = world.contacts.anOrganization();
+    const contact = await world.contacts.created(caller);
+    const request = await world.erase(caller, { contact_id: contact.id });
+    await world.doneByCore(caller, request);
+    const lost = newId();
+    const tell = kafkaProbe(world.contacts.core.app);
+    const answers = await Promise.all(
+      [lost, request.id].map(async (id) => ({
+        type: 'crm.erasure.completed.v1' as const,
+        organizationId,
+        data: {
+          subject_request_id: id,
+          counts: { notes: 1 },
+          receipt: await world.receipt(organizationId, id, 'crm'),
+        },
+      })),
+    );
+    await tell.publish(...answers);
+    await eventually(
+      async () => {
+        const { receipts } = await world.read(caller, request);
+        expect(receipts.find(({ module }) => module === 'crm')?.state).toBe('verified');
+        const parked = await world.contacts.query(
+          'SELECT DISTINCT event_type, error FROM parked_events WHERE organization_id = $1',
+          [organizationId],
+        );
+        const error = `UnknownErasure: no request ${lost} is known here, and a module has carried it out`;
+        expect(parked).toEqual([{ event_type: 'crm.erasure.completed.v1', error }]);
+      },
+      { within: 30_000 },
+    );
   }, 90_000);
 });
