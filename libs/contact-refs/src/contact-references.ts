@@ -174,7 +174,8 @@ export class ContactReferences {
         const { contacts, unreadable } = await this.core.lookUp(organizationId, error.unknown);
         asked.noteUnreadable(unreadable);
         if (contacts.length === 0) continue;
-        await this.database.inOrganization({ organizationId }, (tx) => this.refs.learn(tx, contacts));
+        const learning = (tx: Transaction): Promise<void> => this.refs.learn(tx, contacts);
+        await this.database.inOrganization({ organizationId }, learning, { alone: true });
       }
     }
     const detail = 'The contacts named keep changing; try again shortly.';

@@ -3,14 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { log, turns } from '@customer-platform/http';
 import { escapeLiteral } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
-import {
-  DatabaseUnavailable,
-  isContended,
-  isDatabaseUnavailable,
-  lostToAnother,
-  spoilsConnection,
-  withoutValues,
-} from './errors.js';
+import { CallUnits } from './call-units.js';
+import { DatabaseUnavailable, isContended, isDatabaseUnavailable, lostToAnother } from './errors.js';
 import {
   ofOrganization,
   OpenTransaction,
@@ -58,6 +52,8 @@ interface WithinOptions {
    * plan is the same for all of it.
    */
   readonly onePlan?: boolean;
+  /** Of a call that is answered once (`answered`): commits by itself and at once, whatever the call comes to. */
+  readonly alone?: boolean;
   /** Once it aborts, nothing waits for the transaction any longer: it fails, and its connection is closed under it. */
   readonly signal?: AbortSignal;
 }
@@ -70,6 +66,12 @@ interface AcrossOptions extends WithinOptions {
   readonly settings?: string;
   /** Another, of its own snapshot, that travels with the beginning; its first row is given to the work. */
   readonly question?: string;
+}
+
+/** A unit of work: how it begins, what it does, and whether it commits with the call that it is of. */
+interface Unit<T> extends Pick<WithinOptions, 'alone' | 'signal'> {
+  readonly opening: Opening;
+  readonly work: Work<T>;
 }
 
 /** An open transaction that units of work begun in the same call chain join instead of opening their own. */
@@ -93,6 +95,7 @@ const NOT_MIGRATED = 'Migrations have not run yet';
 @Injectable()
 export class Database {
   private readonly joinable = new AsyncLocalStorage<Joinable>();
+  private readonly calls = new AsyncLocalStorage<CallUnits>();
   /** The migrations that the log was last told of as missing. */
   private toldMissing = '';
 
@@ -102,22 +105,22 @@ export class Database {
   async inOrganization<T>(
     where: OrganizationScope,
     work: (tx: Transaction) => Promise<T>,
-    { onePlan = false, signal }: WithinOptions = {},
+    { onePlan = false, ...options }: WithinOptions = {},
   ): Promise<T> {
     const outer = this.joinable.getStore();
     if (outer && outer.transaction.organizationId === where.organizationId) return this.nest(outer, work);
     const opening = ofOrganization(where.organizationId);
     const settings = settingsOf(opening.settings, onePlan && ONE_PLAN);
-    return this.transact({ ...opening, settings }, work, signal);
+    return this.transact({ opening: { ...opening, settings }, work, ...options });
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
   async acrossOrganizations<T>(
     work: (tx: WorkerTransaction, answer: Record<string, unknown> | undefined) => Promise<T>,
-    { byKeys = false, onePlan = byKeys, settings: own, question, signal }: AcrossOptions = {},
+    { byKeys = false, onePlan = byKeys, settings: own, question, ...options }: AcrossOptions = {},
   ): Promise<T> {
     const settings = settingsOf(AS_WORKER, byKeys && ALONG_INDEXES, onePlan && ONE_PLAN, own);
-    return this.transact({ settings, question }, work, signal);
+    return this.transact({ opening: { settings, question }, work, ...options });
   }
 
   /**
@@ -133,13 +136,15 @@ export class Database {
     const groups = [...Map.groupBy(items, organizationOf)].sort(([a], [b]) => (a < b ? -1 : 1));
     const [only] = groups;
     if (!only) return;
-    if (groups.length === 1) return this.transact(ofOrganization(only[0]), (tx) => work(tx, only[1]));
-    await this.transact({}, async (tx) => {
+    if (groups.length === 1)
+      return this.transact({ opening: ofOrganization(only[0]), work: (tx) => work(tx, only[1]) });
+    const inOrder = async (tx: OpenTransaction): Promise<void> => {
       for (const [organizationId, own] of groups) {
         await tx.useOrganization(organizationId);
         await work(tx, own);
       }
-    });
+    };
+    await this.transact({ opening: {}, work: inOrder });
   }
 
   /**
@@ -147,7 +152,10 @@ export class Database {
    * transaction as a savepoint: all of it commits at once. What makes a stored answer and its effect one.
    */
   async joined<T>(where: OrganizationScope, work: (tx: Transaction) => Promise<T>): Promise<T> {
-    return this.transact(ofOrganization(where.organizationId), (tx) => this.join(tx, work));
+    return this.transact({
+      opening: ofOrganization(where.organizationId),
+      work: (tx) => this.join(tx, work),
+    });
   }
 
   /**
@@ -161,19 +169,51 @@ export class Database {
   ): Promise<T | undefined> {
     // A statement of its own, though it travels with the beginning: what comes later sees what the last holder wrote.
     const question = `SELECT pg_try_advisory_xact_lock(hashtextextended(${escapeLiteral(lock)}, 0)) AS taken`;
-    return this.transact({ ...ofOrganization(where.organizationId), question }, async (tx, answer) =>
-      answer?.['taken'] === true ? this.join(tx, work) : undefined,
-    );
+    return this.transact({
+      opening: { ...ofOrganization(where.organizationId), question },
+      work: async (tx, answer) => (answer?.['taken'] === true ? this.join(tx, work) : undefined),
+    });
+  }
+
+  /**
+   * Runs a call that is answered once, and `answer` in the transaction that its effect commits in: a crash, or a commit
+   * whose outcome nobody learns, leaves both or neither. Units of work that only read end as ever; the first that writes
+   * stays open for those that follow and for `answer`. A call that writes nothing has `answer` in a transaction of its own.
+   * @throws what the call or `answer` threw; nothing is left then but what its units wrote `alone`
+   */
+  async answered<T>(
+    run: () => Promise<T>,
+    answer: (tx: WorkerTransaction, result: T) => Promise<void>,
+  ): Promise<T> {
+    const call = new CallUnits();
+    let result: T;
+    try {
+      result = await this.calls.run(call, run);
+      await call.end();
+      if (call.open) await this.finish(call.open, (tx) => answer(tx, result));
+    } catch (error) {
+      await call.end();
+      await call.open?.undo(error);
+      throw failureOf(error);
+    } finally {
+      call.open?.close();
+    }
+    if (call.open) call.open.takeHooks().forEach(runHook);
+    else await this.transact({ opening: {}, work: (tx) => answer(tx, result) });
+    return result;
   }
 
   /** Answers when Postgres does. */
   async ping(): Promise<void> {
-    await this.transact({}, (tx) => tx.query('SELECT 1'));
+    await this.transact({ opening: {}, work: (tx) => tx.query('SELECT 1') });
   }
 
   /** Throws while Postgres is away or one of these migrations has not run: what readiness asks. */
   async demandMigrated(migrations: readonly MigrationInterface[]): Promise<void> {
-    const rows = await this.transact({}, (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'));
+    const rows = await this.transact({
+      opening: {},
+      work: (tx) => tx.query<{ name: string }>('SELECT name FROM migrations'),
+    });
     const done = new Set(rows.map(({ name }) => name));
     const missing = migrations
       .map((migration) => migration.name ?? migration.constructor.name)
@@ -198,48 +238,93 @@ export class Database {
     return turn;
   }
 
-  private async transact<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
+  /** Where the call that this is of has written, a unit in what it wrote; else a transaction of its own. */
+  private async transact<T>(unit: Unit<T>): Promise<T> {
+    const call = this.calls.getStore();
+    const joins = call?.isCurrent === true && !unit.alone;
+    if (!joins) return this.begin(unit);
+    const { open } = call;
+    return open ? call.inTurn(() => this.within(open, unit)) : this.begin(unit, call);
+  }
+
+  /** What it leads to is a unit inside it in turn. */
+  private within<T>(tx: OpenTransaction, { opening, work, signal }: Unit<T>): Promise<T> {
+    return abandonedBy(signal, tx, () =>
+      tx.unit(opening, async (answer) => {
+        const inner = new CallUnits(tx);
+        try {
+          return await this.calls.run(inner, () => work(tx, answer));
+        } finally {
+          await inner.end();
+        }
+      }),
+    );
+  }
+
+  private async begin<T>(unit: Unit<T>, call?: CallUnits): Promise<T> {
     for await (const { count: attempt, isLast } of turns({ most: ATTEMPTS, pauseMs: LET_PASS_MS })) {
       try {
-        return await this.attempt(opening, work, signal);
+        return await this.attempt(unit, call);
       } catch (error) {
         if (!isLast && lostToAnother(error)) {
           log.info({ err: error, attempt }, 'A transaction lost to another one; it begins anew');
           continue;
         }
-        if (error instanceof DatabaseUnavailable) throw error;
-        if (isDatabaseUnavailable(error) || isContended(error) || isTakenBack(error))
-          throw new DatabaseUnavailable(error);
-        throw error;
+        throw failureOf(error);
       }
     }
     throw new DatabaseUnavailable(new Error('No attempt was made'));
   }
 
-  private async attempt<T>(opening: Opening, work: Work<T>, signal?: AbortSignal): Promise<T> {
-    const runner = await TransactionRunner.of(this.source);
-    const tx = new OpenTransaction(runner);
-    // No request to Postgres to cancel it: one that is frozen would not answer that either.
-    const abandon = (): void => tx.discard(new Error('The transaction is no longer waited for'));
-    signal?.addEventListener('abort', abandon);
+  private async attempt<T>({ opening, work, signal }: Unit<T>, call?: CallUnits): Promise<T> {
+    const tx = new OpenTransaction(await TransactionRunner.of(this.source));
     let result: T;
     try {
-      if (signal?.aborted) abandon();
-      result = await work(tx, await tx.open(opening));
+      // What it leads to does not join what may yet be undone without it.
+      result = await abandonedBy(signal, tx, async () => {
+        const answer = await tx.open(opening);
+        return this.calls.exit(() => work(tx, answer));
+      });
+      if (call && (await tx.hasWritten()) && call.hold(tx)) return result;
       await tx.commit();
     } catch (error) {
-      if (spoilsConnection(error)) tx.discard(error);
-      else await tx.rollBack();
-      withoutValues(error);
+      await tx.undo(error);
       throw error;
     } finally {
-      signal?.removeEventListener('abort', abandon);
-      tx.end();
-      await runner.release();
+      if (call?.open !== tx) tx.close();
     }
     tx.takeHooks().forEach(runHook);
     return result;
   }
+
+  private async finish(tx: OpenTransaction, last: (tx: OpenTransaction) => Promise<void>): Promise<void> {
+    await this.calls.exit(() => last(tx));
+    await tx.commit();
+  }
+}
+
+/** Whatever is under way in the transaction fails once the signal aborts, and its connection is closed. */
+async function abandonedBy<T>(
+  signal: AbortSignal | undefined,
+  tx: OpenTransaction,
+  work: () => Promise<T>,
+): Promise<T> {
+  // No request to Postgres to cancel it: one that is frozen would not answer that either.
+  const abandon = (): void => tx.discard(new Error('The transaction is no longer waited for'));
+  signal?.addEventListener('abort', abandon);
+  try {
+    if (signal?.aborted) abandon();
+    return await work();
+  } finally {
+    signal?.removeEventListener('abort', abandon);
+  }
+}
+
+/** What is thrown for a transaction that failed so. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof DatabaseUnavailable) return error;
+  const isPassing = isDatabaseUnavailable(error) || isContended(error) || isTakenBack(error);
+  return isPassing ? new DatabaseUnavailable(error) : error;
 }
 
 /** What an entity manager says once TypeORM has taken the runner back: within a transaction its connection broke. */

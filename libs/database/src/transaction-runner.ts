@@ -49,7 +49,8 @@ export class TransactionRunner extends PostgresQueryRunner {
     return Promise.reject(new Error('A transaction is open: a unit inside it is a savepoint'));
   }
 
-  private giveBack(broken?: Error | boolean): void {
+  /** Gives the connection back to the pool, or closes one that is broken. */
+  giveBack(broken?: Error | boolean): void {
     if (this.isReleased) return;
     this.isReleased = true;
     this.client.off('error', this.broke);

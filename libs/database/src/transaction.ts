@@ -1,7 +1,7 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { EntityManager } from 'typeorm';
 import { log } from '@customer-platform/http';
-import { DatabaseUnavailable, withoutValues } from './errors.js';
+import { DatabaseUnavailable, spoilsConnection, withoutValues } from './errors.js';
 import { isUuid } from './ids.js';
 import type { TransactionRunner } from './transaction-runner.js';
 
@@ -54,6 +54,12 @@ export function ofOrganization(organizationId: string): Opening {
   return { organizationId, settings: `SET LOCAL app.organization_id = '${organizationId}'` };
 }
 
+/** What policies look at; a worker's transaction has no organization until it chooses one. */
+const BOUND_TO = `
+  SELECT current_setting('app.organization_id', true) AS organization, current_setting('app.worker', true) AS worker`;
+const UNBOUND = `SET LOCAL app.organization_id = ''; SET LOCAL app.worker = ''`;
+const BIND = `SELECT set_config('app.organization_id', $1, true), set_config('app.worker', $2, true)`;
+
 /** The one implementation of both; made by `Database` only. */
 export class OpenTransaction implements WorkerTransaction {
   private organization: string | undefined;
@@ -101,9 +107,18 @@ export class OpenTransaction implements WorkerTransaction {
     if (this.runner.isReleased) throw new DatabaseUnavailable(new Error('The connection broke'));
   }
 
-  /** Whoever asks it for more from here on has kept it for too long. */
-  end(): void {
+  /** Gives the connection back. Whoever asks it for more from here on has kept it for too long. */
+  close(): void {
     this.over = true;
+    this.runner.giveBack();
+  }
+
+  /** Whether there is anything to commit, locks of rows included. */
+  async hasWritten(): Promise<boolean> {
+    const [row] = await this.query<{ wrote: boolean }>(
+      'SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS wrote',
+    );
+    return row?.wrote === true;
   }
 
   private async run<Row>(statement: QueryConfig): Promise<Row[]> {
@@ -128,8 +143,28 @@ export class OpenTransaction implements WorkerTransaction {
     );
     const answers: unknown = await this.client.query(statements.join('; '));
     this.organization = organizationId;
-    if (question === undefined) return undefined;
-    return (answers as QueryResult<Record<string, unknown>>[]).at(-1)?.rows[0];
+    return question === undefined ? undefined : lastRowOf(answers);
+  }
+
+  /** A unit inside the transaction that sees what a transaction begun so sees; what comes behind it sees what came before. */
+  async unit<T>(
+    { organizationId, settings, question }: Opening,
+    work: (answer: Record<string, unknown> | undefined) => Promise<T>,
+  ): Promise<T> {
+    const before = this.organization;
+    const [bound] = await this.query<{ organization: string | null; worker: string | null }>(BOUND_TO);
+    try {
+      return await this.savepoint(async () => {
+        const statements = [UNBOUND, settings, question].filter((text) => text !== undefined && text !== '');
+        const answers: unknown = await this.client.query(statements.join('; '));
+        this.organization = organizationId;
+        const result = await work(question === undefined ? undefined : lastRowOf(answers));
+        await this.query(BIND, [bound?.organization ?? '', bound?.worker ?? '']);
+        return result;
+      });
+    } finally {
+      this.organization = before;
+    }
   }
 
   async commit(): Promise<void> {
@@ -176,6 +211,13 @@ export class OpenTransaction implements WorkerTransaction {
     }
   }
 
+  /** Undoes all of it after this failure, whose values are nobody's to log. */
+  async undo(error: unknown): Promise<void> {
+    if (spoilsConnection(error)) this.discard(error);
+    else await this.rollBack();
+    withoutValues(error);
+  }
+
   /** Closes the connection instead of giving it back to the pool; Postgres then undoes what it began. */
   discard(reason: unknown): void {
     this.runner.discard(reason);
@@ -214,6 +256,11 @@ function forgetOldPlans(client: PoolClient): string | undefined {
   if (plans?.since === undefined || performance.now() - plans.since < plans.liveMs) return undefined;
   plansOf.set(client, { liveMs: Math.min(2 * plans.liveMs, PLANS_LIVE_MS), since: undefined });
   return 'DISCARD PLANS';
+}
+
+/** What the last of several statements that were sent together has answered. */
+function lastRowOf(answers: unknown): Record<string, unknown> | undefined {
+  return (answers as QueryResult<Record<string, unknown>>[]).at(-1)?.rows[0];
 }
 
 const names = new Map<string, string>();

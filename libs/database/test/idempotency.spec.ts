@@ -1,7 +1,6 @@
 import { anOrganization } from '@customer-platform/testing';
 import type { IdempotencyScope } from '@customer-platform/http';
-import { Clock, IdempotentCalls, newId, Retention, type IdempotentCall } from '../src/index.js';
-import { AnswerStore, EXPIRED_ANSWERS } from '../src/idempotency/answer.store.js';
+import { Clock, IdempotentCalls, newId, type IdempotentCall } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 class MovableClock extends Clock {
@@ -116,58 +115,6 @@ describe('idempotency', () => {
       expect((await calls.run(day, perform)).replayed).toBe(false);
       clock.offset = 4_000 * DAY;
       expect((await calls.run(ever, perform)).replayed).toBe(true);
-    });
-  });
-
-  describe('answers that libs/http keeps', () => {
-    const store = (): AnswerStore => new AnswerStore(world.database, clock);
-
-    it('is claimed by one of 20 at once; the others see it running, then answered', async () => {
-      const scope = aScope();
-      const claims = await Promise.all(
-        Array.from({ length: 20 }, () => store().claim(scope, 'print', MINUTE)),
-      );
-      const [claimed, ...more] = claims.filter((claim) => claim.state === 'claimed');
-      expect(more).toEqual([]);
-      expect(claims.filter(({ state }) => state === 'in_progress')).toHaveLength(19);
-      const answer = { status: 201, headers: { Location: '/v1/x' }, body: { id: 'x' } };
-      await store().settle(scope, claimed?.claimId ?? '', answer, DAY);
-      expect(await store().claim(scope, 'other', MINUTE)).toEqual({
-        state: 'answered',
-        fingerprint: 'print',
-        answer,
-      });
-    });
-
-    it('is free again when released, and when the lease of a dead process has run out', async () => {
-      const scope = aScope();
-      const first = await store().claim(scope, 'print', MINUTE);
-      if (first.state !== 'claimed') throw new Error('the key was new');
-      await store().release(scope, first.claimId);
-      const second = await store().claim(scope, 'print', MINUTE);
-      expect(second.state).toBe('claimed');
-      clock.offset = 2 * MINUTE;
-      const third = await store().claim(scope, 'print', MINUTE);
-      if (second.state !== 'claimed' || third.state !== 'claimed') throw new Error('the lease had run out');
-      await store().settle(scope, second.claimId, { status: 500, headers: {}, body: 'late' }, DAY);
-      expect((await store().claim(scope, 'print', MINUTE)).state).toBe('in_progress');
-      await store().settle(scope, third.claimId, { status: 204, headers: {}, body: undefined }, DAY);
-      await store().release(scope, third.claimId);
-      expect(await store().claim(scope, 'print', MINUTE)).toMatchObject({
-        state: 'answered',
-        answer: { status: 204 },
-      });
-    });
-
-    it('forgets answers whose day is over and sweeps them away', async () => {
-      const scope = aScope();
-      const claim = await store().claim(scope, 'print', MINUTE);
-      if (claim.state !== 'claimed') throw new Error('the key was new');
-      await store().settle(scope, claim.claimId, { status: 200, headers: {}, body: 1 }, DAY);
-      clock.offset = DAY + MINUTE;
-      const retention = new Retention(world.database, clock, EXPIRED_ANSWERS);
-      expect(await retention.sweep()).toBeGreaterThan(0);
-      expect((await store().claim(scope, 'other', MINUTE)).state).toBe('claimed');
     });
   });
 });

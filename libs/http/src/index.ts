@@ -96,6 +96,7 @@ export { containsText } from './json/contains-text.js';
 export { isDay, parseInstant } from './json/parse-instant.js';
 export {
   IDEMPOTENCY_STORE,
+  type AnswerToKeep,
   type IdempotencyClaim,
   type IdempotencyScope,
   type IdempotencyStore,
@@ -111,7 +112,7 @@ export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';
 export { answerClientError, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';
-export { currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
+export { currentCause, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
 export { log } from './observe/log.js';
 export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';

@@ -7,6 +7,7 @@ import {
   MEMBER_AUTHENTICATOR,
   REFUSAL_RECORDER,
   TENANT_AUTHENTICATOR,
+  type AnswerToKeep,
   type AuthenticatedCaller,
   type Authenticator,
   type IdempotencyClaim,
@@ -79,9 +80,16 @@ export class MemoryStore implements IdempotencyStore {
     return { state: 'answered', fingerprint: found.fingerprint, answer: found.answer };
   }
 
-  async settle(scope: IdempotencyScope, claimId: string, answer: StoredAnswer): Promise<void> {
+  async perform<T>(
+    scope: IdempotencyScope,
+    claimId: string,
+    run: () => Promise<T>,
+    answer: AnswerToKeep<T>,
+  ): Promise<T> {
+    const result = await run();
     const found = this.held.get(JSON.stringify(scope));
-    if (found?.claimId === claimId) found.answer = answer;
+    if (found?.claimId === claimId) found.answer = answer.of(result);
+    return result;
   }
 
   async release(scope: IdempotencyScope): Promise<void> {

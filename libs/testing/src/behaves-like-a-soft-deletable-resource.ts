@@ -1,3 +1,4 @@
+import { DatabaseFault } from './database-fault.js';
 import { itIsolatesAndAuthorizes } from './resource-access.suite.js';
 import { itListsByTheContract } from './resource-lists.suite.js';
 import {
@@ -6,6 +7,7 @@ import {
   ResourceWorld,
   unknownId,
   type ResourceItem,
+  type ResourcePage,
   type SoftDeletableResource,
 } from './soft-deletable-resource.js';
 
@@ -50,6 +52,25 @@ function itCreatesAndChanges(world: () => ResourceWorld): void {
     expect(again.body).toEqual(world().withoutShownOnce(first.body));
     const other = await world().all.post(world().path, await world().nextBody(), headers);
     expectProblem(other, 422, 'idempotency_key_reused');
+  });
+
+  it('POST with an Idempotency-Key: leaves nothing where its answer cannot be kept', async () => {
+    const { database } = world().resource.app();
+    if (!database) throw new Error('The app was started without its database');
+    const list = `${world().path}?include_deleted=true&limit=200`;
+    const before = await world().all.get<ResourcePage>(list);
+    const fault = await DatabaseFault.in(database, {
+      table: 'idempotency_keys',
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${world().organizationId}' AND NEW.status IS NOT NULL`,
+    });
+    const headers = { 'Idempotency-Key': unknownId() };
+    const body = await world().nextBody();
+    expectProblem(await world().all.post(world().path, body, headers), 500, 'internal_error');
+    expect(await fault.tries()).toBe(1);
+    await fault.mend();
+    expect((await world().all.get<ResourcePage>(list)).body.data).toEqual(before.body.data);
+    expectStatus(await world().all.post(world().path, body, headers), 201);
   });
 
   it('POST and PATCH: an unknown field is named and refused', async () => {

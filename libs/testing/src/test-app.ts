@@ -28,6 +28,8 @@ export interface TestApp {
   /** The container, to reach a service from the inside. */
   app: INestApplication;
   registry: TestRegistry;
+  /** The database that it was started on. */
+  database: TestDatabase | undefined;
   /** A client whose key has these permissions in the organization. */
   as(organizationId: string, permissions: readonly Permission[], settings?: Record<string, unknown>): Caller;
   /** A client without credential, or with this one. */
@@ -53,6 +55,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     internalUrl: running.internalUrl,
     app: running.app,
     registry,
+    database,
     as: (organizationId, permissions, settings) =>
       new Caller(
         running.url,

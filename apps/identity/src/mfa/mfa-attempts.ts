@@ -35,13 +35,15 @@ export class MfaAttempts {
     userId: string,
     work: (tx: WorkerTransaction) => Promise<T | undefined>,
   ): Promise<T> {
-    const done = await this.database.acrossOrganizations(async (tx) => {
+    const attempt = async (tx: WorkerTransaction): Promise<T | undefined> => {
       await takeTurns(tx, userId);
       await this.demandRoom(tx, userId);
       const result = await work(tx);
       if (result === undefined) await tx.query(NOTE, [userId, newId(), this.clock.now()]);
       return result;
-    });
+    };
+    // A wrong code counts though the call is refused, and a right one is used up however often it is sent.
+    const done = await this.database.acrossOrganizations(attempt, { alone: true });
     if (done === undefined)
       throw new Problem('mfa_code_invalid', { detail: 'The code is wrong, or was used.' });
     return done;

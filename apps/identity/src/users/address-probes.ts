@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type OrganizationScope } from '@customer-platform/database';
+import { Clock, Database, type OrganizationScope, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 
 /** So many refused creations an hour may tell an organization that an address is known (identity.md §3). */
@@ -37,10 +37,11 @@ export class AddressProbes {
   /** In a transaction of its own: the creation that was refused left nothing. */
   async note(where: OrganizationScope): Promise<void> {
     const { hour } = this.hour();
-    await this.database.inOrganization(where, async (tx) => {
+    const noting = async (tx: Transaction): Promise<void> => {
       await tx.query(FORGET, [where.organizationId, hour]);
       await tx.query(ADD, [where.organizationId, hour]);
-    });
+    };
+    await this.database.inOrganization(where, noting, { alone: true });
   }
 
   private hour(): { hour: Date; left: number } {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import {
   turns,
+  type AnswerToKeep,
   type IdempotencyClaim,
   type IdempotencyScope,
   type IdempotencyStore,
-  type StoredAnswer,
 } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
@@ -30,6 +30,10 @@ const CLAIM = `
     WHERE (held.status IS NULL AND held.lease_until <= $7) OR held.expires_at <= $7
   RETURNING claim_id`;
 
+const ANSWER = `
+  UPDATE idempotency_keys SET status = $5, headers = $6, body = $7, expires_at = $8
+   WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND claim_id = $4 RETURNING claim_id`;
+
 /** Claims and answers that nobody may ask for any more. */
 export const EXPIRED_ANSWERS: RetentionOptions = {
   name: 'idempotency-retention',
@@ -38,7 +42,7 @@ export const EXPIRED_ANSWERS: RetentionOptions = {
   keptMs: 0,
 };
 
-/** The answers of management POSTs, which libs/http claims, settles and replays. */
+/** The answers of management POSTs, which libs/http claims, keeps and replays. */
 @Injectable()
 export class AnswerStore implements IdempotencyStore {
   constructor(
@@ -77,22 +81,28 @@ export class AnswerStore implements IdempotencyStore {
     throw inProgress();
   }
 
-  /** Keeps the answer, unless the claim has been lost to another. */
-  async settle(
+  /** The claim is looked at by the statement that answers it: one that was lost to another takes the effect back. */
+  perform<T>(
     scope: IdempotencyScope,
     claimId: string,
-    answer: StoredAnswer,
-    keepMs: number,
-  ): Promise<void> {
-    const body = answer.body === undefined ? null : JSON.stringify(answer.body);
-    const expiresAt = new Date(this.clock.now().getTime() + keepMs);
-    await this.database.inOrganization(scope, (tx) =>
-      tx.query(
-        `UPDATE idempotency_keys SET status = $5, headers = $6, body = $7, expires_at = $8
-         WHERE organization_id = $1 AND route = $2 AND key_hash = $3 AND claim_id = $4`,
-        [...keyOf(scope), claimId, answer.status, JSON.stringify(answer.headers), body, expiresAt],
-      ),
-    );
+    run: () => Promise<T>,
+    { of, keepMs }: AnswerToKeep<T>,
+  ): Promise<T> {
+    return this.database.answered(run, async (tx, result) => {
+      const { status, headers, body } = of(result);
+      const kept = body === undefined ? null : JSON.stringify(body);
+      const expiresAt = new Date(this.clock.now().getTime() + keepMs);
+      await tx.useOrganization(scope.organizationId);
+      const mine = await tx.query(ANSWER, [
+        ...keyOf(scope),
+        claimId,
+        status,
+        JSON.stringify(headers),
+        kept,
+        expiresAt,
+      ]);
+      if (mine.length === 0) throw inProgress();
+    });
   }
 
   /** Forgets a claim whose operation was refused. */

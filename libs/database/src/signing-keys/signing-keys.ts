@@ -246,7 +246,7 @@ export class SigningKeys {
   }
 
   private readCurrent(purpose: string, algorithm: SigningAlgorithm): Promise<SigningKey> {
-    return this.database.acrossOrganizations(async (tx) => {
+    const reading = async (tx: WorkerTransaction): Promise<SigningKey> => {
       const now = this.clock.now();
       let rows = await tx.query<KeyRow>(NEWEST, [purpose]);
       if (needsAnother(rows, now)) {
@@ -259,7 +259,9 @@ export class SigningKeys {
       const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows[0];
       if (!row) throw new Error(`There is no key for ${purpose}`);
       return this.open(row);
-    });
+    };
+    // It is everybody's, whatever the call comes to that needed it first.
+    return this.database.acrossOrganizations(reading, { alone: true });
   }
 
   private async make(

@@ -14,6 +14,12 @@ export interface StoredAnswer {
   readonly body: unknown;
 }
 
+/** What is kept of the result of an operation, and for how long. */
+export interface AnswerToKeep<T> {
+  readonly of: (result: T) => StoredAnswer;
+  readonly keepMs: number;
+}
+
 /** What the store knows of a key: new and now claimed, still running elsewhere, or answered. */
 export type IdempotencyClaim =
   | { readonly state: 'claimed'; readonly claimId: string }
@@ -26,13 +32,22 @@ export type IdempotencyClaim =
  */
 export interface IdempotencyStore {
   /**
-   * Claims a key, atomically: of several at once exactly one is told `claimed`. A claim neither settled nor released
+   * Claims a key, atomically: of several at once exactly one is told `claimed`. A claim neither answered nor released
    * lasts `leaseMs`, so that a killed process does not block its key.
    */
   claim(scope: IdempotencyScope, fingerprint: string, leaseMs: number): Promise<IdempotencyClaim>;
-  /** Keeps the answer of a claim for `keepMs`; of a claim that has been lost to another, nothing. */
-  settle(scope: IdempotencyScope, claimId: string, answer: StoredAnswer, keepMs: number): Promise<void>;
-  /** Gives a claim up: the operation was refused and did nothing. */
+  /**
+   * Runs a claimed operation and keeps its answer in the transaction that its effect commits in: a process that dies, or
+   * a commit whose outcome nobody learns, leaves both or neither.
+   * @throws Problem `idempotency_in_progress` where the claim has been lost to another; what `run` threw
+   */
+  perform<T>(
+    scope: IdempotencyScope,
+    claimId: string,
+    run: () => Promise<T>,
+    answer: AnswerToKeep<T>,
+  ): Promise<T>;
+  /** Gives a claim up: the operation was refused and did nothing. One that is answered stays. */
   release(scope: IdempotencyScope, claimId: string): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { pathOf, stateOf } from '../context/request-state.js';
@@ -14,6 +14,8 @@ import type { IdempotencyScope, IdempotencyStore, StoredAnswer } from './idempot
 const KEEP_MS = 24 * 60 * 60 * 1000;
 const LEASE_MS = 60_000;
 const WAIT_MS = 5_000;
+/** Every path of the API whose ids are ids is shorter. */
+const LONGEST_PATH = 500;
 const POLL_MS = [20, 40, 80, 160, 250];
 
 /** Gives a repeated management POST its first answer instead of a second effect. */
@@ -37,7 +39,7 @@ export class IdempotentOperations {
     if (key === undefined || !this.store || !context) return run();
     const scope = {
       organizationId: context.organizationId,
-      route: `${route.method} ${pathOf(request)}`,
+      route: routeOf(route.method, pathOf(request)),
       key,
     };
     const fingerprint = createHmac('sha256', this.secret).update(canonicalJson(body)).digest('base64url');
@@ -56,17 +58,15 @@ export class IdempotentOperations {
     route: RouteDeclaration,
     run: () => Promise<unknown>,
   ): Promise<unknown> {
-    let result: unknown;
+    const kept = { of: (result: unknown) => storedAnswer(result, route), keepMs: KEEP_MS };
     try {
-      result = await run();
+      return await store.perform(scope, claimId, run, kept);
     } catch (error) {
       await store.release(scope, claimId).catch((cause: unknown) => {
         log.warn({ err: cause, route: scope.route }, 'an idempotency key stays claimed until its lease ends');
       });
       throw error;
     }
-    await store.settle(scope, claimId, storedAnswer(result, route), KEEP_MS);
-    return result;
   }
 
   private async claim(
@@ -83,6 +83,12 @@ export class IdempotentOperations {
     }
     throw new Problem('idempotency_in_progress', { headers: { 'Retry-After': '1' } });
   }
+}
+
+/** The route as it is kept: the path itself, but its digest where it is too long for the index that it stands in. */
+function routeOf(method: string, path: string): string {
+  const kept = path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('base64url');
+  return `${method} ${kept}`;
 }
 
 /** The answer as it is kept: as JSON, without the members that are shown once. */

@@ -21,6 +21,11 @@ export function currentCorrelationId(): string | undefined {
   return causes.getStore()?.correlationId;
 }
 
+/** What runs now runs for: one object a request or event, the same for all that it awaits; undefined outside both. */
+export function currentCause(): object | undefined {
+  return causes.getStore();
+}
+
 /** The organization of what runs now, once it is known. For log lines; authorization never reads it. */
 export function currentOrganizationId(): string | undefined {
   return causes.getStore()?.organizationId;
