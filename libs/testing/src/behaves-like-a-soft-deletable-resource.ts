@@ -141,6 +141,33 @@ function itDeletesAndRestores(world: () => ResourceWorld, resource: SoftDeletabl
     expectProblem(await world().all.delete(world().at(item, '/purge')), 404, 'not_found');
   });
 
+  it('DELETE, restore and purge with If-Match: a former tag is 412 and changes nothing, the present one passes', async () => {
+    const item = await world().create();
+    const tag = async () => (await world().all.get(world().at(item))).headers.get('etag') ?? '';
+    const seen: string[] = [];
+    const steps = [
+      ['DELETE', '', 204],
+      ['POST', '/restore', 200],
+      ['DELETE', '', 204],
+      ['DELETE', '/purge', 204],
+    ] as const;
+    for (const [verb, suffix, status] of steps) {
+      const send = (etag: string) =>
+        world().all.call(verb, world().at(item, suffix), { headers: { 'If-Match': etag } });
+      const present = await tag();
+      for (const former of ['"another"', ...seen]) expectProblem(await send(former), 412, 'etag_mismatch');
+      expect(await tag()).toBe(present);
+      expectStatus(await send(present), status);
+      seen.push(present);
+    }
+    // What was deleted is: a repeat whose first answer was lost is no change.
+    const other = await world().create();
+    const { headers } = await world().all.get(world().at(other));
+    const once = { headers: { 'If-Match': headers.get('etag') ?? '' } };
+    expectStatus(await world().all.delete(world().at(other), once), 204);
+    expectStatus(await world().all.delete(world().at(other), once), 204);
+  });
+
   if (resource.unique === undefined) return;
 
   it(`${resource.unique} is unique among active rows only; restore then tells whose it is now`, async () => {

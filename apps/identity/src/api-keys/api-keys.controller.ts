@@ -74,6 +74,7 @@ export class ApiKeysController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.api_keys.rotate',
     summary: 'Revoke an API key',
     description: 'It is refused everywhere within a second. A key that has ended already stays as it is.',

@@ -35,6 +35,7 @@ export class ImpersonationsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.impersonation.stop',
     summary: 'End an impersonation, whoever began it',
     description: 'Its token is refused within a second. One that has ended stays as it is.',

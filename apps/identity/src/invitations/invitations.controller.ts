@@ -119,6 +119,7 @@ export class InvitationsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.invitations.create',
     summary: 'Withdraw an invitation',
     description: 'Its token is dead, and a mail that has not left yet does not leave.',

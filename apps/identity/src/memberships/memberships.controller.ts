@@ -48,6 +48,7 @@ export class MembershipsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.memberships.delete',
     summary: 'End a membership',
     description: 'For good, with its role assignments and sessions, within a second.',

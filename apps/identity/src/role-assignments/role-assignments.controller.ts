@@ -61,6 +61,7 @@ export class RoleAssignmentsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.roles.assign',
     summary: 'Take a role from a member',
     description: 'Within a second.',

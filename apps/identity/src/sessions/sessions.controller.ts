@@ -31,6 +31,7 @@ export class SessionsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'identity.sessions.revoke',
     summary: 'End a session of one’s own; with `identity.users.update` anybody’s',
     description: 'Its tokens are refused within a second. So ends an impersonation, too.',

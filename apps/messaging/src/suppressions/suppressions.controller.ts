@@ -87,6 +87,7 @@ export class SuppressionsController {
   }
 
   @SoftDeleteEndpoint({
+    tagged: false,
     permission: 'messaging.suppressions.delete',
     summary: 'Lift a suppression',
     description: 'Audited with who did it.',

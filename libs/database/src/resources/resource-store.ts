@@ -128,11 +128,12 @@ export class ResourceStore<E extends SoftDeletable> {
     });
   }
 
-  /** Writes `deletedAt`. A repeat changes nothing and succeeds. */
+  /** Writes `deletedAt`. A repeat changes nothing and succeeds, whatever it matches. @throws Problem `etag_mismatch` */
   async softDelete(context: RequestContext, id: string, options: ChangeOptions<E> = {}): Promise<void> {
     await this.within(context, options.tx, async (tx) => {
       const before = await this.lock(tx, context, id);
       if (before.deletedAt) return;
+      requireMatch(context.ifMatch, versionTag(before));
       await options.guard?.(tx, before);
       const row = await this.write(tx, before, { deletedAt: this.nextInstant(before) } as Partial<E>);
       await this.changed(tx, context, { verb: 'deleted', before, row, changed: ['deletedAt'] }, options);
@@ -141,13 +142,14 @@ export class ResourceStore<E extends SoftDeletable> {
 
   /**
    * Takes a soft delete back.
-   * @throws Problem `not_deleted`; `restore_conflict` with `conflicting_id` when an active row has its unique value now
+   * @throws Problem `not_deleted`, `etag_mismatch`; `restore_conflict` with `conflicting_id` when an active row has its unique value now
    */
   async restore(context: RequestContext, id: string, options: ChangeOptions<E> = {}): Promise<E> {
     return this.within(context, options.tx, async (tx) => {
       await enforceLimit(tx, this.definition, this.table(tx).name, id);
       const before = await this.lock(tx, context, id);
       if (!before.deletedAt) throw new Problem('not_deleted');
+      requireMatch(context.ifMatch, versionTag(before));
       await options.guard?.(tx, before);
       const row = await this.write(tx, before, { deletedAt: null } as Partial<E>, true);
       await this.changed(tx, context, { verb: 'restored', before, row, changed: ['deletedAt'] }, options);
@@ -157,7 +159,7 @@ export class ResourceStore<E extends SoftDeletable> {
 
   /**
    * Removes a soft-deleted row for good.
-   * @throws Problem `not_soft_deleted`; `resource_referenced` with `references` while rows of any module point to it;
+   * @throws Problem `not_soft_deleted`, `etag_mismatch`; `resource_referenced` with `references` while rows of any module point to it;
    * `dependency_unavailable` when a module that may point to it is silent: nothing is removed then
    */
   async purge(context: RequestContext, id: string, options: ChangeOptions<E> = {}): Promise<void> {
@@ -168,6 +170,7 @@ export class ResourceStore<E extends SoftDeletable> {
       hold = undefined;
       const row = await this.lock(tx, context, id, true);
       if (!row.deletedAt) throw new Problem('not_soft_deleted');
+      requireMatch(context.ifMatch, versionTag(row));
       await options.guard?.(tx, row);
       hold = await countReferences(tx, this.definition, id, options.references?.());
       const change: ResourceChange<E> = { verb: 'purged', before: row, row, changed: [] };

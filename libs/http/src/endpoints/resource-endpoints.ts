@@ -18,6 +18,8 @@ interface ResourceEndpointOptions {
   readonly accepts?: 'api_key|user' | 'user';
   readonly secretFields?: readonly string[];
   readonly auditRefusals?: boolean;
+  /** False: no answer has an `ETag`, and `If-Match` asks nothing. */
+  readonly tagged?: boolean;
 }
 
 const item = (path: string | undefined, suffix = '') => ({ path: path ?? `:id${suffix}` });
@@ -44,20 +46,22 @@ export function UpdateEndpoint(options: ResourceEndpointOptions): MethodDecorato
   return Endpoint({ ...options, ...item(options.path), method: 'PATCH', problems });
 }
 
-/** `DELETE /x/{id}`: 204, writes `deleted_at`; a repeat changes nothing. */
-export function SoftDeleteEndpoint(options: ResourceEndpointOptions): MethodDecorator {
-  return Endpoint({ ...options, ...item(options.path), method: 'DELETE', success: 204, body: 'none' });
+/** `DELETE /x/{id}`: 204, writes `deleted_at`; a repeat changes nothing, whatever `If-Match` says. */
+export function SoftDeleteEndpoint({ tagged = true, ...options }: ResourceEndpointOptions): MethodDecorator {
+  const problems = [...(options.problems ?? []), ...(tagged ? (['etag_mismatch'] as const) : [])];
+  const form = { method: 'DELETE', success: 204, body: 'none' } as const;
+  return Endpoint({ ...options, ...item(options.path), ...form, problems });
 }
 
 /** `POST /x/{id}/restore`: 200 with the resource. */
 export function RestoreEndpoint(options: ResourceEndpointOptions): MethodDecorator {
-  const problems = [...(options.problems ?? []), 'not_deleted', 'restore_conflict'] as const;
+  const problems = [...(options.problems ?? []), 'not_deleted', 'restore_conflict', 'etag_mismatch'] as const;
   return Endpoint({ ...options, ...item(options.path, '/restore'), method: 'POST', success: 200, problems });
 }
 
 /** `DELETE /x/{id}/purge`: 204, the row is gone. */
 export function PurgeEndpoint(options: ResourceEndpointOptions): MethodDecorator {
-  const own = ['not_soft_deleted', 'resource_referenced', 'dependency_unavailable'] as const;
+  const own = ['not_soft_deleted', 'resource_referenced', 'dependency_unavailable', 'etag_mismatch'] as const;
   const problems = [...(options.problems ?? []), ...own];
   return Endpoint({
     ...options,
