@@ -3,7 +3,7 @@ import { newId, type Transaction } from '@customer-platform/database';
 import { turns } from '@customer-platform/http';
 import { maskSignal, scoreOf, signalOf, type Reason } from './signals.js';
 
-/** A value on more contacts than this is no signal (core.md §4): a reception's telephone, a shop's tablet. */
+/** A value on more live contacts than this is no signal (core.md §4): a reception's telephone, a shop's tablet. */
 const CONTACTS_LIMIT = 5;
 
 const CLAIM = `
@@ -11,8 +11,11 @@ const CLAIM = `
   ON CONFLICT DO NOTHING`;
 
 const CLAIMANTS = `
-  SELECT contact_id FROM identity_claimants
-   WHERE organization_id = $1 AND type = $2 AND normal_value = $3 AND contact_id <> $4 LIMIT ${CONTACTS_LIMIT}`;
+  SELECT claimed.contact_id FROM identity_claimants claimed
+    JOIN contacts contact ON contact.organization_id = claimed.organization_id AND contact.id = claimed.contact_id
+   WHERE claimed.organization_id = $1 AND claimed.type = $2 AND claimed.normal_value = $3 AND claimed.contact_id <> $4
+     AND contact.deleted_at IS NULL AND contact.merged_into IS NULL AND contact.erased_at IS NULL
+   LIMIT ${CONTACTS_LIMIT}`;
 
 const LOCK_PAIR = `
   SELECT id, state, reasons FROM merge_suggestions

@@ -91,6 +91,20 @@ describe('GET /v1/core/merge-suggestions', () => {
     expect(await suggestions(caller)).toHaveLength(4);
   });
 
+  it('counts only contacts that are there: merged and deleted ones claim a value no more', async () => {
+    const { caller } = world.anOrganization();
+    const shared = { traits: { phone: '+56912345678' } };
+    for (const externalId of ['a', 'b', 'c', 'd', 'e']) await identify(caller, externalId, shared);
+    await caller.delete(at(await contactOf(caller, 'b')));
+    await merge(caller, await contactOf(caller, 'd'), await contactOf(caller, 'c'));
+    for (const externalId of ['f', 'g']) await identify(caller, externalId, shared);
+    const f = await contactOf(caller, 'f');
+    expect(await suggestions(caller, `?state=open&contact_id=${f.id}`)).toMatchObject([{ score: 0.6 }]);
+    expect(await suggestions(caller, '?state=open')).toHaveLength(4);
+    await identify(caller, 'h', shared);
+    expect(await suggestions(caller, '?state=open')).toEqual([]);
+  });
+
   it('is merged with the pair, and dismissed for good by the undo', async () => {
     const { caller } = world.anOrganization();
     const owner = await world.created(caller, { external_id: 'a', email: 'ana@example.com' });
