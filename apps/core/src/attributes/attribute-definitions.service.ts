@@ -30,7 +30,7 @@ import {
 } from './conversion/conversion-forecast.js';
 import { ConversionRunner } from './conversion/conversion-runner.js';
 import { Conversions, type Beginning } from './conversion/conversions.js';
-import { takesAllOf, type Declaration, type OnFailure } from './declaration.js';
+import { changedOf, takesAllOf, type Declaration, type OnFailure } from './declaration.js';
 import { readDeclaration } from './read-declaration.js';
 
 const MOST_DEFINITIONS = 200;
@@ -65,7 +65,7 @@ export class AttributeDefinitionsService {
       limit: MOST_DEFINITIONS,
       largeRows: true,
       constraints: { unique: { attribute_definitions_key: { field: 'key', pointer: '/key', value: 'key' } } },
-      fieldNames: { next: 'type' },
+      fieldNames: { next: (before, after) => changedOf(presentOf(before), presentOf(after)) },
     });
   }
 
@@ -238,6 +238,11 @@ function patchOf(
   if (!takesAllOf(after, present)) return { ...shown, next: new Whole(after) };
   const { enum: known, ...columns } = columnsOf(after);
   return { ...shown, ...columns, enum: new Whole(known) };
+}
+
+/** What is declared, or will be once its values are converted. */
+function presentOf(definition: AttributeDefinition): Declaration {
+  return definition.next ?? declarationOf(definition);
 }
 
 function stillConverting(): Problem {

@@ -34,6 +34,10 @@ describe('a value of another type', () => {
     ['9007199254740993', 'integer'],
     ['0.1234567890123456789', 'number'],
     ['1e3', 'number'],
+    ['1.10', 'number'],
+    ['2.0', 'number'],
+    ['-0', 'integer'],
+    ['-0.0', 'number'],
     ['', 'number'],
     ['yes', 'boolean'],
     [1, 'boolean'],
@@ -45,6 +49,22 @@ describe('a value of another type', () => {
     [[1], 'string_list'],
   ])('%j as %s would be lost', (value, type) => {
     expect(convertDeclared(of(type), value)).toHaveProperty('code');
+  });
+
+  it('a number of a text is that text again, whatever it is', () => {
+    const text = fc.oneof(
+      fc.stringMatching(/^-?[0-9]{1,4}(\.[0-9]{1,4})?$/),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    );
+    fc.assert(
+      fc.property(text, (sent) => {
+        const as = convertDeclared(of('number'), sent);
+        // JavaScript writes some small ones by their exponent.
+        if ('code' in as || String(as.value).includes('e')) return;
+        expect(String(as.value)).toBe(sent);
+        expect(JSON.stringify(as.value)).toBe(sent);
+      }),
+    );
   });
 
   it('converted once it stays, whatever it is and to whatever type', () => {

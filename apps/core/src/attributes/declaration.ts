@@ -1,3 +1,4 @@
+import { sameJson } from '@customer-platform/database';
 import { isDay, isLongerThan, parseInstant } from '@customer-platform/http';
 import type { FieldCode } from '@customer-platform/problem-json';
 
@@ -71,7 +72,7 @@ export function checkDeclared(declaration: Declaration, value: unknown): Checked
 }
 
 /**
- * A value of any type as one of the declared type, where nothing of it is lost thereby: `"42"` as 42, a day as its
+ * A value of any type as one of the declared type, where nothing of it is lost thereby: `"42"` as 42 (`"1.10"` is no 1.1), a day as its
  * midnight UTC and back, a text as a list of one. A value that the declaration takes stays as it is.
  */
 export function convertDeclared(declaration: Declaration, value: unknown): Checked {
@@ -79,6 +80,12 @@ export function convertDeclared(declaration: Declaration, value: unknown): Check
   if ('value' in asItIs) return asItIs;
   const other = converted(declaration.type, value);
   return other === undefined ? asItIs : checkDeclared(declaration, other);
+}
+
+/** What of a declaration another says otherwise, as bodies name it. */
+export function changedOf(before: Declaration, after: Declaration): (keyof Declaration)[] {
+  const names = ['type', 'enum', 'max_length', 'min', 'max'] as const;
+  return names.filter((name) => !sameJson(before[name], after[name]));
 }
 
 /** Whether every value that `before` takes `after` takes too, as it is. */
@@ -122,9 +129,9 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'number' && Math.abs(value) <= MOST_EXACT ? String(value) : undefined;
 }
 
-/** What a double holds with all its digits. Leading zeros are part of a text, and would be lost. */
+/** What a double holds with all its digits. Zeros at either end and the sign of zero are part of a text, and would be lost. */
 function exactNumberOf(text: string): number | undefined {
-  if (text.length > 20 || !/^-?(0|[1-9]\d*)(\.\d+)?$/.test(text)) return undefined;
+  if (text.length > 20 || text === '-0' || !/^-?(0|[1-9]\d*)(\.\d*[1-9])?$/.test(text)) return undefined;
   const value = Number(text);
   const digits = text.replace(/[-.]/g, '').replace(/^0+/, '');
   if (text.includes('.') ? digits.length > 15 : Math.abs(value) > MOST_EXACT) return undefined;

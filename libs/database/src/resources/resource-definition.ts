@@ -72,8 +72,8 @@ export interface ResourceDefinition<E extends SoftDeletable> {
   remoteReferences?: Pick<RemoteReferences, 'hold'>;
   /** Properties that keep books on others and are told of nowhere: not in audit rows, not as changed. */
   bookkeeping?: readonly (keyof E & string)[];
-  /** How audit rows name a property, where not by its column. */
-  fieldNames?: Partial<Record<keyof E & string, string>>;
+  /** How audit rows name a property, where not by its column; of one that stands for several fields those that changed. */
+  fieldNames?: Partial<Record<keyof E & string, string | ((before: E, after: E) => readonly string[])>>;
   /** Properties that hold an object of which audit rows name the members that changed, too: `settings.retention`. */
   toldByMember?: readonly (keyof E & string)[];
 }

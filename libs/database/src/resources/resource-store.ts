@@ -260,11 +260,14 @@ export class ResourceStore<E extends SoftDeletable> {
   ): string[] {
     const byMember: readonly string[] = this.definition.toldByMember ?? [];
     const bookkeeping: readonly string[] = this.definition.bookkeeping ?? [];
-    const names: Record<string, string | undefined> = this.definition.fieldNames ?? {};
+    const names: Record<string, string | ((before: E, after: E) => readonly string[]) | undefined> =
+      this.definition.fieldNames ?? {};
     return changed
       .filter((property) => !bookkeeping.includes(property))
       .flatMap((property) => {
-        const name = further.includes(property) ? property : (names[property] ?? table.columnOf(property));
+        const given = names[property];
+        if (typeof given === 'function') return before ? given(before, row) : [];
+        const name = further.includes(property) ? property : (given ?? table.columnOf(property));
         if (!before || !byMember.includes(property)) return [name];
         const key = property as keyof E;
         return [name, ...changedMembers(before[key], row[key]).map((member) => `${name}.${member}`)];

@@ -5,11 +5,12 @@ import { Outbox } from '@customer-platform/event-bus';
 import { rebuildSegments } from '../../segments/building/attribute-holds.js';
 import { keysBeingConverted } from '../../segments/building/rule-registry.js';
 import { SegmentSignal } from '../../segments/following/segment.signal.js';
-import type { Declaration, DeclaredType } from '../declaration.js';
+import { changedOf, type Declaration } from '../declaration.js';
 import type { ConversionRow } from './conversions.js';
 
 const DEFINITION = `
-  SELECT key, type, next FROM attribute_definitions WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE`;
+  SELECT key, type, enum, max_length, min, max, next FROM attribute_definitions
+   WHERE organization_id = $1 AND id = $2 FOR NO KEY UPDATE`;
 
 const TAKES_EFFECT = `
   UPDATE attribute_definitions
@@ -27,9 +28,8 @@ const GOES = `
 
 const OVER = 'DELETE FROM attribute_conversions WHERE organization_id = $1 AND definition_id = $2';
 
-interface DefinitionRow {
+interface DefinitionRow extends Declaration {
   key: string;
-  type: DeclaredType;
   next: Declaration | null;
 }
 
@@ -81,12 +81,13 @@ export class ConversionEnd {
   async cancel(tx: Transaction, row: ConversionRow): Promise<void> {
     const definition = await this.lock(tx, row);
     const statement = row.initial ? GOES : STAYS;
+    const notDone = definition.next ? changedOf(definition, definition.next) : [];
     await tx.query(statement, [tx.organizationId, row.definition_id, this.clock.now()]);
     await this.release(tx, row, definition);
     await this.audit.record(tx, systemActor(tx.organizationId, row.correlation_id, 'attribute-conversion'), {
       action: row.initial ? 'core.attributes.delete' : 'core.attributes.update',
       resource: { type: 'attributes', id: row.definition_id },
-      changedFields: [row.initial ? 'deleted_at' : 'type'],
+      changedFields: row.initial ? ['deleted_at'] : notDone,
       reason: 'Values that cannot be converted were written just before.',
     });
   }

@@ -46,7 +46,31 @@ async function patched(
   return answer.body;
 }
 
+/** What the audit rows of a definition's changes say was changed, the first change first. */
+async function changesToldOf({ id: definition }: { id: string }): Promise<string[][]> {
+  const rows = await world.core.database.query<{ changed_fields: string[] }>(
+    `SELECT changed_fields FROM audit_entries
+      WHERE organization_id = $1 AND resource_id = $2 AND action = 'core.attributes.update' ORDER BY id`,
+    [id, definition],
+  );
+  return rows.map(({ changed_fields: fields }) => fields.sort());
+}
+
 describe('PATCH of the type', () => {
+  it('is told of by the fields that it changes', async () => {
+    const definition = await declared(caller, 'size', 'string', { max_length: 5, enum: ['a', 'b'] });
+    await patched(definition, { max_length: 2 });
+    await patched(definition, { label: 'Size', enum: ['a'] });
+    await patched(definition, { max_length: 9 });
+    await patched(definition, { type: 'string_list' });
+    expect(await changesToldOf(definition)).toEqual([
+      ['max_length'],
+      ['enum', 'label'],
+      ['max_length'],
+      ['type'],
+    ]);
+  });
+
   it('shows, converts, and tells of it', async () => {
     const definition = await declared(caller, 'size', 'string', { max_length: 5 });
     const ana = await aContactWith(caller, 'ana', { size: '42' });
