@@ -82,6 +82,9 @@ export const TABLES: Record<string, Record<string, string>> = {
   crm: {
     activities: 'An activity with a contact; `origin_contact_id` is where it was before a merge.',
     activity_types: 'A type of activities, with its outcomes and fields.',
+    contact_erasures: 'An erasure whose records go in pieces, until its receipt is there.',
+    contact_record_jobs:
+      'A contact whose records are being given to another, or removed, and how far that has come.',
     contact_refs: 'What crm knows of a contact of core: whether it is there, or into which it was merged.',
     list_members: 'A contact in a list.',
     lists: 'A static list.',

@@ -21,7 +21,7 @@ import { ObjectsModule } from './objects/objects.module.js';
 import { ObjectRecord } from './objects/records/object-record.entity.js';
 import { OBJECTS_ON_CONTACTS } from './objects/records/records-of-contacts.js';
 import { ORGANIZATION_IN_CRM } from './organization-references.js';
-import { SUBJECT_TABLES } from './subject-tables.js';
+import { SUBJECT_TABLES, UNSETTLED_RECORDS } from './subject-tables.js';
 import { TimelineModule } from './timeline/timeline.module.js';
 
 const ON_CONTACTS = [
@@ -47,7 +47,7 @@ const ON_CONTACTS = [
       references: [...ON_CONTACTS, ...ORGANIZATION_IN_CRM],
       ask: ['messaging'],
     }),
-    SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES }),
+    SubjectRowsModule.forRoot({ tables: SUBJECT_TABLES, unsettled: UNSETTLED_RECORDS }),
     ContactRefsModule,
     NotesModule,
     ActivityTypesModule,

@@ -6,6 +6,10 @@ const BY_CREATION = [
   ['own.id', 'uuid'],
 ] as const;
 
+/** Records of these contacts, or of those they were merged with, are on their way. */
+export const UNSETTLED_RECORDS = `
+  SELECT contact_id FROM contact_record_jobs WHERE organization_id = $1 AND contacts && $2::uuid[] LIMIT 1`;
+
 /** What crm holds of a person: what staff noted, did and listed. Nothing of it is what the person gave. */
 export const SUBJECT_TABLES: readonly SubjectTable[] = [
   {

@@ -29,6 +29,24 @@ export const CRM_TENANT_TABLES: TenantTables = {
     archive: NOBODY,
     removed: 'stays: until staff purges it',
   },
+  contact_erasures: {
+    technical: {
+      'contact-refs/erasures-under-way.ts: an erasure that is not done yet, and what it has counted':
+        'subject_request_id contact_ids counts correlation_id causation_id begun_at',
+    },
+    organization: 'ends within minutes of its request',
+    archive: NOBODY,
+    removed: 'by contact-refs/erasures-under-way.ts',
+  },
+  contact_record_jobs: {
+    technical: {
+      'objects/records/contact-record-jobs.ts: whose records are on their way, and how far that has come':
+        'contact_id contacts cursor_id moved_at',
+    },
+    organization: 'ends within minutes of an event of core',
+    archive: NOBODY,
+    removed: 'by objects/records/contact-record-jobs.ts',
+  },
   contact_refs: {
     technical: {
       'unread: when it was last written': 'updated_at',

@@ -48,6 +48,7 @@ export class ContactFollower {
       await this.refs.end(tx, own.map(refOfEnd));
       const gone = own.map(({ data }) => data.contact_id);
       for (const rows of this.rows.all()) await rows.remove?.(tx, gone);
+      for (const rows of this.rows.allSettled()) await rows.settle(tx, gone);
     });
   }
 
@@ -55,7 +56,9 @@ export class ContactFollower {
     return this.byOrganization(events, async (tx, own) => {
       const refs = own.map(refsOfMerge).flatMap(({ survivor, merged }) => [survivor, merged]);
       await this.refs.write(tx, refs);
-      await this.moveRows(tx, [...new Set(refs.map(({ id }) => id))]);
+      const contactIds = [...new Set(refs.map(({ id }) => id))];
+      await this.moveRows(tx, contactIds);
+      for (const rows of this.rows.allSettled()) await rows.settle(tx, contactIds);
     });
   }
 

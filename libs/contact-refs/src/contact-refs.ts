@@ -96,9 +96,9 @@ export class ContactRefs {
     await tx.query(this.statements.remove, [organizationId, uuids(family)]);
   }
 
-  /** The contact, and those that were merged into it and are known still. */
-  async withMerged(tx: Transaction, id: string): Promise<string[]> {
-    const values = [tx.organizationId, uuids([id])];
+  /** The contacts, and those that were merged into them and are known still. */
+  async withMerged(tx: Transaction, ...ids: readonly string[]): Promise<string[]> {
+    const values = [tx.organizationId, uuids(ids)];
     const rows = await tx.query<{ id: string }>(this.statements.mergedInto, values);
     return rows.map((row) => row.id);
   }
@@ -145,6 +145,11 @@ export class ContactRefs {
       uuids([...new Set(ids)]),
     ]);
     return new Set(rows.map(({ id }) => id));
+  }
+
+  /** Keeps contacts as they are, in whatever state, until the transaction ends. Locks in one order for all. */
+  async keep(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await tx.query(this.statements.keep, [tx.organizationId, uuids([...new Set(ids)])]);
   }
 
   /** A survivor with everyone merged into it. A merged id means its survivor. */

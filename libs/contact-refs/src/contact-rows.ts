@@ -17,10 +17,30 @@ export interface ContactRows {
   remove?(tx: Transaction, contactIds: readonly string[]): Promise<void>;
 }
 
+/** What has become of rows that are settled in pieces. */
+export interface Settled {
+  /** Rows of contacts that are gone which went, or were cleared. */
+  readonly removed: number;
+  /** Otherwise what is left is remembered, and done later. */
+  readonly isDone: boolean;
+}
+
+/**
+ * A table of which a contact may have more rows than one transaction should touch. Where its rows belong follows from
+ * what is known of contacts at the time, so that a piece that comes late does what is right by then.
+ */
+export interface SettledRows {
+  /** As an erasure counts its rows. */
+  readonly resource: string;
+  /** Gives the rows of these contacts, and of those merged into them, to whom they belong, or removes them: a first piece. */
+  settle(tx: Transaction, contactIds: readonly string[]): Promise<Settled>;
+}
+
 /** The tables of a module whose rows belong to contacts. A feature adds its own when it is made. */
 @Injectable()
 export class ContactRowsRegistry {
   private readonly tables: ContactRows[] = [];
+  private readonly settled: SettledRows[] = [];
 
   add(rows: ContactRows): void {
     this.tables.push(rows);
@@ -28,6 +48,14 @@ export class ContactRowsRegistry {
 
   all(): readonly ContactRows[] {
     return this.tables;
+  }
+
+  addSettled(rows: SettledRows): void {
+    this.settled.push(rows);
+  }
+
+  allSettled(): readonly SettledRows[] {
+    return this.settled;
   }
 }
 

@@ -113,6 +113,10 @@ const keepActive = ({ table }: StatementOptions): string => `
   SELECT id FROM ${table} WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND state = 'active'
    ORDER BY id FOR NO KEY UPDATE`;
 
+/** As `keepActive`, in any state. */
+const keep = ({ table }: StatementOptions): string => `
+  SELECT id FROM ${table} WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
+
 /** The statements of one module's table of references. */
 export function contactStatements(options: StatementOptions) {
   const { table, hashed } = options;
@@ -120,6 +124,7 @@ export function contactStatements(options: StatementOptions) {
     write: write(options),
     erase: erase(options),
     erased: erased(options),
+    keep: keep(options),
     keepActive: keepActive(options),
     ends: `
   WITH RECURSIVE ${chainOf(table, hashed)}

@@ -28,6 +28,12 @@ export {
 } from './contact-references.js';
 export { ContactRefs } from './contact-refs.js';
 export { contactRefsTable, erasedContactsTable } from './contact-refs.table.js';
-export { ContactRowsRegistry, contactTable, type ContactRows } from './contact-rows.js';
+export {
+  ContactRowsRegistry,
+  contactTable,
+  type ContactRows,
+  type Settled,
+  type SettledRows,
+} from './contact-rows.js';
 export { chainOf } from './contact-statements.js';
 export { coreDoesNotAnswer, CoreContacts, IDS_AT_ONCE, type LookedUpContact } from './core-contacts.js';

@@ -31,7 +31,19 @@ export interface OwnErasure {
   family(tx: Transaction, contactId: string): Promise<readonly string[]>;
   /** Values that name the person in an answer that has no contact's id, whole; asked before anything is erased. */
   names?(tx: Transaction, contactIds: readonly string[]): Promise<readonly string[]>;
-  erase(tx: Transaction, contactId: string): Promise<ErasedCounts>;
+  /** @returns undefined where `Erasures.complete` is called once the rest is done */
+  erase(tx: Transaction, contactId: string, request: ErasureRequested): Promise<ErasedCounts | undefined>;
+}
+
+/** An erasure of which nothing is left to be done. */
+export interface DoneErasure {
+  readonly requestId: string;
+  /** Whom it was about. */
+  readonly contactIds: readonly string[];
+  readonly counts: ErasedCounts;
+  readonly correlationId: string;
+  /** The id of the event that asked for it. */
+  readonly causationId: string;
 }
 
 interface Receipt {
@@ -41,7 +53,8 @@ interface Receipt {
 
 /**
  * Carries out what `core.erasure.requested` asks: the module's own erasure, its signed receipt and the event that
- * brings the receipt to core, in one transaction. A request that comes again is answered with the receipt it had.
+ * brings the receipt to core, in one transaction; of an erasure in pieces the last two with its end. A request that comes
+ * again is answered with the receipt it had.
  */
 @Injectable()
 export class Erasures {
@@ -68,14 +81,24 @@ export class Erasures {
         const names = (await own.names?.(tx, ids)) ?? [];
         const named = [...ids, ...names.map((name) => JSON.stringify(name).toLowerCase())];
         await tx.query(FORGET_ANSWERS, [tx.organizationId, named]);
+        const asked = { requestId, correlationId: request.correlationid, causationId: request.id };
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
-        await this.tell(
-          tx,
-          request,
-          known ?? (await this.sign(tx, requestId, await own.erase(tx, contactId))),
-        );
+        const counts = known ? undefined : await own.erase(tx, contactId, request);
+        if (known) await this.tell(tx, asked, known);
+        else if (counts) await this.tell(tx, asked, await this.sign(tx, requestId, counts));
       });
     }
+  }
+
+  /** Ends an erasure for which `erase` gave no counts. What named the contacts since its beginning goes, too. */
+  async complete(tx: Transaction, done: DoneErasure): Promise<void> {
+    const { requestId, contactIds, counts } = done;
+    await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
+    await forgetParked(tx, contactIds);
+    await tx.query(FORGET_ANSWERS, [tx.organizationId, contactIds]);
+    // The release before may have answered a repeat of the request meanwhile.
+    const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
+    await this.tell(tx, done, known ?? (await this.sign(tx, requestId, counts)));
   }
 
   private async sign(tx: Transaction, requestId: string, counts: ErasedCounts): Promise<Receipt> {
@@ -93,17 +116,20 @@ export class Erasures {
 
   private async tell(
     tx: Transaction,
-    request: ErasureRequested,
+    {
+      requestId,
+      correlationId,
+      causationId,
+    }: Pick<DoneErasure, 'requestId' | 'correlationId' | 'causationId'>,
     { counts, receipt }: Receipt,
   ): Promise<void> {
-    const { subject_request_id: requestId } = request.data;
     await this.outbox.append(tx, {
       type: `${this.module}.erasure.completed.v1`,
       organizationId: tx.organizationId,
       key: requestId,
       subject: `subject-requests/${requestId}`,
-      correlationId: request.correlationid,
-      causationId: request.id,
+      correlationId,
+      causationId,
       data: { subject_request_id: requestId, counts, receipt },
     });
   }

@@ -13,6 +13,8 @@ import { CreateConsumerPositions1766700000000 } from './1766700000000-create-con
 import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CreateObjects1767200000000 } from './1767200000000-create-objects.js';
 import { UnboundListCounts1767300000000 } from './1767300000000-unbound-list-counts.js';
+import { CreateContactRecordJobs1768200000000 } from './1768200000000-create-contact-record-jobs.js';
+import { IndexMergedContacts1768200001000 } from './1768200001000-index-merged-contacts.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -30,4 +32,6 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   UnpackOutbox1767000100000,
   CreateObjects1767200000000,
   UnboundListCounts1767300000000,
+  CreateContactRecordJobs1768200000000,
+  IndexMergedContacts1768200001000,
 ];

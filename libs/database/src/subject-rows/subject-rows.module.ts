@@ -7,7 +7,14 @@ import type { SubjectTable } from './subject-table.js';
 /** Serves `/internal/subject-rows` from these tables. Needs `DatabaseModule`. */
 @Module({})
 export class SubjectRowsModule {
-  static forRoot({ tables }: { tables: readonly SubjectTable[] }): DynamicModule {
+  /** @param options.unsettled as of `SubjectRows` */
+  static forRoot({
+    tables,
+    unsettled,
+  }: {
+    tables: readonly SubjectTable[];
+    unsettled?: string;
+  }): DynamicModule {
     return {
       module: SubjectRowsModule,
       controllers: [SubjectRowsController],
@@ -15,7 +22,7 @@ export class SubjectRowsModule {
         {
           provide: SubjectRows,
           inject: [Database],
-          useFactory: (database: Database) => new SubjectRows(database, tables),
+          useFactory: (database: Database) => new SubjectRows(database, tables, unsettled),
         },
       ],
       exports: [SubjectRows],

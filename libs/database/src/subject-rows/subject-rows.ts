@@ -1,3 +1,4 @@
+import { Problem } from '@customer-platform/problem-json';
 import { Database } from '../database.js';
 import type { Transaction } from '../transaction.js';
 import {
@@ -46,19 +47,28 @@ interface Read {
 export class SubjectRows {
   private readonly reads: readonly Read[];
 
+  /**
+   * @param unsettled trusted SQL that has a row while rows of one of the contacts `$2::uuid[]` of the organization `$1` may
+   * stand under another; meanwhile nothing is given, lest somebody has rows of somebody else
+   */
   constructor(
     private readonly database: Database,
     tables: readonly SubjectTable[],
+    private readonly unsettled?: string,
   ) {
     this.reads = tables.map((table) => ({ table, statements: subjectStatements(table) }));
   }
 
-  /** The rows after a place. Each page is a transaction of its own: what is written meanwhile may be in it or not. */
+  /**
+   * The rows after a place. Each page is a transaction of its own: what is written meanwhile may be in it or not.
+   * @throws Problem `dependency_unavailable` while rows are on their way to another contact
+   */
   async page({ organizationId, contactIds, portable, after }: SubjectQuestion): Promise<SubjectPage> {
     const reads = this.reads.filter(({ table }) => !portable || table.portable === true);
     const contacts = [...new Set(contactIds)].sort();
     const places = { reads, contacts };
     return this.database.inOrganization({ organizationId }, async (tx) => {
+      await this.demandSettled(tx, contacts);
       let at = after ?? startOf(places);
       for (let asked = 0; at !== null && asked < STATEMENTS_AT_ONCE; asked += 1) {
         const read = reads.find(({ table }) => table.resource === at?.resource);
@@ -69,6 +79,14 @@ export class SubjectRows {
       }
       return { resource: null, rows: [], next: at };
     });
+  }
+
+  private async demandSettled(tx: Transaction, contacts: readonly string[]): Promise<void> {
+    if (this.unsettled === undefined) return;
+    const [found] = await tx.query(this.unsettled, [tx.organizationId, contacts]);
+    if (!found) return;
+    const detail = 'Rows of this contact are on their way to another; try again shortly.';
+    throw new Problem('dependency_unavailable', { detail });
   }
 }
 

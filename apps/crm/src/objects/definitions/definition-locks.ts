@@ -3,7 +3,7 @@ import type { Transaction } from '@customer-platform/database';
 /*
  * Who locks several things of objects takes them in this order, and what is of one kind in the order of ids:
  *
- * 1. contacts (`ContactReferences`, `ContactFollower`)
+ * 1. contacts (`ContactReferences`, `ContactFollower`), then the jobs of contacts whose records are on their way
  * 2. the organization's definitions (`holdDefinitions`)
  * 3. a definition: shared by those who write by it (`keepDefinitions`), alone by who changes it and by erasures
  * 4. the job of an index; who works on one has it first, and waits for no definition (`keepIfFree`)

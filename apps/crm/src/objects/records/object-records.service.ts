@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ContactReferences, type ContactReference } from '@customer-platform/contact-refs';
+import { ContactReferences, ContactRefs, type ContactReference } from '@customer-platform/contact-refs';
 import {
   Database,
   ResourceStores,
@@ -25,6 +25,7 @@ import { DEFINITION_TURNS, KnownDefinitions, neverTheSame } from '../definitions
 import { ObjectRecord, objectRecordEvent } from './object-record.entity.js';
 import { OBJECT_RECORDS_LIST, recordsListOf } from './object-records.list.js';
 import { contactFilters } from './contact-filters.js';
+import { unsettledContacts } from './contact-record-jobs.js';
 import { pageOfRecords } from './record-pages.js';
 import { contactsNamed, referTo } from './record-references.js';
 import type { RecordRow } from './record-row.js';
@@ -52,6 +53,7 @@ export class ObjectRecordsService {
     private readonly database: Database,
     private readonly definitions: KnownDefinitions,
     private readonly contacts: ContactReferences,
+    private readonly refs: ContactRefs,
     private readonly stores: ResourceStores,
   ) {}
 
@@ -203,7 +205,19 @@ export class ObjectRecordsService {
     query: ListQuery,
   ): Promise<ListQuery> {
     const { ids, replace } = contactFilters(definition, query);
-    return ids.length === 0 ? query : replace(await this.contacts.resolve(organizationId, ids));
+    if (ids.length === 0) return query;
+    const contacts = await this.contacts.resolve(organizationId, ids);
+    return replace(contacts, await this.unsettled(organizationId));
+  }
+
+  /** By survivor, the contacts under whom records of it may still stand. */
+  private unsettled(organizationId: string): Promise<Map<string, string[]>> {
+    return this.database.inOrganization({ organizationId }, async (tx) => {
+      const ends = [...(await this.refs.ends(tx, await unsettledContacts(tx)))];
+      const present = ends.filter(([, { state }]) => state === 'active' || state === 'deleted');
+      const bySurvivor = Map.groupBy(present, ([, { id }]) => id);
+      return new Map([...bySurvivor].map(([id, all]) => [id, all.map(([contactId]) => contactId)]));
+    });
   }
 
   /** A store that reaches the definition's records alone. */

@@ -1,0 +1,69 @@
+import type { Transaction, WorkerTransaction } from '@customer-platform/database';
+import type { DoneErasure, ErasedCounts, ErasureRequested } from '@customer-platform/erasure';
+
+const BEGIN = `
+  INSERT INTO contact_erasures
+    (organization_id, subject_request_id, contact_ids, counts, correlation_id, causation_id)
+  VALUES ($1, $2, $3::uuid[], $4, $5, $6)`;
+const FIND = `
+  SELECT FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2`;
+/** Of two requests for one person the earlier counts what goes. */
+const COUNT = `
+  UPDATE contact_erasures
+     SET counts = counts || jsonb_build_object($3::text, coalesce((counts->>$3)::bigint, 0) + $4::bigint)
+   WHERE organization_id = $1 AND subject_request_id = (
+     SELECT subject_request_id FROM contact_erasures WHERE organization_id = $1 AND contact_ids && $2::uuid[]
+      ORDER BY begun_at, subject_request_id LIMIT 1)
+  RETURNING 1`;
+const NEXT_DONE = `
+  SELECT organization_id, subject_request_id AS "requestId", contact_ids AS "contactIds", counts,
+         correlation_id AS "correlationId", causation_id AS "causationId"
+    FROM contact_erasures AS erasure
+   WHERE subject_request_id::text <> ALL($1::text[]) AND NOT EXISTS (
+     SELECT FROM contact_record_jobs AS job
+      WHERE job.organization_id = erasure.organization_id AND job.contact_id = ANY(erasure.contact_ids))
+   ORDER BY begun_at LIMIT 1 FOR UPDATE OF erasure SKIP LOCKED`;
+const END = 'DELETE FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2';
+
+/** An erasure that has nothing left to do but its receipt. */
+export type ErasureAtItsEnd = DoneErasure & { readonly organization_id: string };
+
+/** Remembers an erasure until its last piece is done. */
+export async function beginErasure(
+  tx: Transaction,
+  { id, correlationid, data }: ErasureRequested,
+  contactIds: readonly string[],
+  counts: ErasedCounts,
+): Promise<void> {
+  const request = [data.subject_request_id, contactIds, counts, correlationid, id];
+  await tx.query(BEGIN, [tx.organizationId, ...request]);
+}
+
+/** Whether the request is remembered. */
+export async function isUnderWay(tx: Transaction, { data }: ErasureRequested): Promise<boolean> {
+  return (await tx.query(FIND, [tx.organizationId, data.subject_request_id])).length > 0;
+}
+
+/** Adds what went of these contacts to the erasure that is under way of one of them. @returns whether there is one */
+export async function countErased(
+  tx: Transaction,
+  contactIds: readonly string[],
+  resource: string,
+  removed: number,
+): Promise<boolean> {
+  return (await tx.query(COUNT, [tx.organizationId, contactIds, resource, removed])).length > 0;
+}
+
+/** One of which no piece is left, and which nobody else ends. @param waiting requests that are left alone for now */
+export async function erasureAtItsEnd(
+  tx: WorkerTransaction,
+  waiting: readonly string[],
+): Promise<ErasureAtItsEnd | undefined> {
+  const [erasure] = await tx.query<ErasureAtItsEnd>(NEXT_DONE, [waiting]);
+  return erasure;
+}
+
+/** Forgets it: whom it was about stands nowhere any more. */
+export async function endErasure(tx: Transaction, { requestId }: DoneErasure): Promise<void> {
+  await tx.query(END, [tx.organizationId, requestId]);
+}

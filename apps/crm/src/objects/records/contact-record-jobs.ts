@@ -1,0 +1,78 @@
+import type { Transaction, WorkerTransaction } from '@customer-platform/database';
+
+/** A contact whose records are being given to another, or removed, and up to where they have been looked through. */
+export interface ContactRecordJob {
+  readonly organization_id: string;
+  readonly contact_id: string;
+  /** All whom it may concern: those of the event, and those merged into them. */
+  readonly contacts: readonly string[];
+  readonly cursor_id: string | null;
+  /** Another one with each change of the row. */
+  readonly version: string;
+}
+
+const columnsOf = (table: string): string =>
+  `organization_id, contact_id, contacts, cursor_id, ${table}.xmin::text AS version`;
+const COLUMNS = columnsOf('contact_record_jobs');
+/** In one order for all who write several; from the beginning, for what was right before may be wrong now. */
+const BEGIN = `
+  INSERT INTO contact_record_jobs AS job (organization_id, contact_id, contacts)
+  SELECT $1, given.id, $2::uuid[] FROM unnest($2::uuid[]) AS given (id)
+   WHERE EXISTS (SELECT FROM object_references AS own WHERE own.organization_id = $1 AND own.contact_id = given.id)
+   ORDER BY given.id
+  ON CONFLICT (organization_id, contact_id) DO UPDATE
+     SET cursor_id = NULL, moved_at = clock_timestamp(),
+         contacts = ARRAY(SELECT unnest(job.contacts) UNION SELECT unnest(excluded.contacts))
+  RETURNING ${columnsOf('job')}`;
+/** They take turns. */
+const NEXT = `
+  SELECT ${COLUMNS} FROM contact_record_jobs
+   WHERE contact_id::text <> ALL($1::text[]) AND moved_at <= statement_timestamp()::timestamptz(3)
+   ORDER BY moved_at LIMIT 1`;
+const TAKE = `
+  SELECT ${COLUMNS} FROM contact_record_jobs
+   WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE SKIP LOCKED`;
+const ON = `
+  UPDATE contact_record_jobs SET cursor_id = $3, moved_at = clock_timestamp()
+   WHERE organization_id = $1 AND contact_id = $2`;
+const OVER = 'DELETE FROM contact_record_jobs WHERE organization_id = $1 AND contact_id = $2';
+const UNSETTLED = 'SELECT contact_id AS id FROM contact_record_jobs WHERE organization_id = $1';
+
+/** Remembers those of the contacts that records refer to; whoever works on one of them is waited for. */
+export function beginJobs(tx: Transaction, contactIds: readonly string[]): Promise<ContactRecordJob[]> {
+  return tx.query<ContactRecordJob>(BEGIN, [tx.organizationId, contactIds]);
+}
+
+/** Whose turn it is. @param waiting contacts that are left alone for now */
+export async function nextJob(
+  tx: WorkerTransaction,
+  waiting: readonly string[],
+): Promise<ContactRecordJob | undefined> {
+  const [job] = await tx.query<ContactRecordJob>(NEXT, [waiting]);
+  return job;
+}
+
+/** The job as it is now, for whoever has locked its contacts; undefined where it is over. */
+export async function takeJob(
+  tx: Transaction,
+  { contact_id: id }: ContactRecordJob,
+): Promise<ContactRecordJob | undefined> {
+  const [job] = await tx.query<ContactRecordJob>(TAKE, [tx.organizationId, id]);
+  return job;
+}
+
+/** Remembers up to where it has come; null: over. */
+export async function noteProgress(
+  tx: Transaction,
+  { contact_id: id }: ContactRecordJob,
+  cursor: { readonly after: string | null } | null,
+): Promise<void> {
+  if (cursor) await tx.query(ON, [tx.organizationId, id, cursor.after]);
+  else await tx.query(OVER, [tx.organizationId, id]);
+}
+
+/** The contacts of the organization whose records are not yet all where they belong. */
+export async function unsettledContacts(tx: Transaction): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(UNSETTLED, [tx.organizationId]);
+  return rows.map(({ id }) => id);
+}

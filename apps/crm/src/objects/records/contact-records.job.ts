@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
+import { Erasures } from '@customer-platform/erasure';
+import { endErasure, erasureAtItsEnd, type ErasureAtItsEnd } from '../../contact-refs/erasures-under-way.js';
+import { nextJob, type ContactRecordJob } from './contact-record-jobs.js';
+import { RecordsOfContacts } from './records-of-contacts.js';
+
+const JOB = 'contact-records';
+const LOOK_EVERY_MS = 500;
+
+type Item = ContactRecordJob | ErasureAtItsEnd;
+
+/**
+ * Goes on with merges and erasures of contacts with many records, a piece in each transaction, and tells of an erasure
+ * once its last piece is done. What a process that dies has not committed another one does again.
+ */
+@Injectable()
+export class ContactRecordsJob extends ItemJob<Item> {
+  constructor(
+    database: Database,
+    private readonly records: RecordsOfContacts,
+    private readonly erasures: Erasures,
+    clock: Clock,
+  ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+  }
+
+  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Item | undefined> {
+    return (await erasureAtItsEnd(tx, waiting)) ?? nextJob(tx, waiting);
+  }
+
+  protected async work(tx: WorkerTransaction, item: Item): Promise<void> {
+    if ('contact_id' in item) {
+      await this.records.goOn(tx, item);
+      return;
+    }
+    await this.erasures.complete(tx, item);
+    await endErasure(tx, item);
+  }
+
+  protected nameOf(item: Item): string {
+    return 'contact_id' in item ? item.contact_id : item.requestId;
+  }
+}
