@@ -100,10 +100,9 @@ function rowsOf(
   { first, after }: SubjectStatements,
   { contact_id: contactId, place }: SubjectPlace,
 ): Promise<SubjectRow[]> {
-  const parameters = [tx.organizationId, contactId, ROWS_AT_ONCE];
-  return place.length === 0
-    ? tx.query<SubjectRow>(first, parameters)
-    : tx.query<SubjectRow>(after, [...parameters, place]);
+  const isFirst = place.length === 0;
+  const parameters = [tx.organizationId, contactId, ROWS_AT_ONCE, ...(isFirst ? [] : [place])];
+  return tx.query<SubjectRow>(isFirst ? first : after, parameters);
 }
 
 function pageOf(at: SubjectPlace, rows: readonly SubjectRow[], following: SubjectPlace | null): SubjectPage {
