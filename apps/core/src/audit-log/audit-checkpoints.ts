@@ -8,9 +8,9 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { log } from '@customer-platform/http';
 import { ChainWalk, type ChainHead, type Finding } from './audit-chain.js';
 import { AuditLogRepository, type ChainRow } from './audit-log.repository.js';
+import { alarmOf, VERIFY_EVERY_MS } from './audit-verification.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 
@@ -18,21 +18,14 @@ import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 const JOB = 'audit-checkpoints';
 /** core.md §11. */
 const SIGN_EVERY_MS = 5 * 60_000;
-/** A whole chain is verified so often. */
-const VERIFY_EVERY_MS = 24 * 3_600_000;
 const LOOK_EVERY_MS = 10_000;
 
-const DUE = {
-  sign: `SELECT organization_id FROM audit_chains WHERE head_seq > signed_seq AND sign_at <= $1
-           AND organization_id <> ALL ($2::uuid[])
-          ORDER BY sign_at LIMIT 1 FOR UPDATE SKIP LOCKED`,
-  verify: `SELECT organization_id FROM audit_chains WHERE verify_at <= $1 ORDER BY verify_at LIMIT 1`,
-};
+const DUE = `
+  SELECT organization_id FROM audit_chains WHERE head_seq > signed_seq AND sign_at <= $1
+     AND organization_id <> ALL ($2::uuid[])
+   ORDER BY sign_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const SIGN_LATER = 'UPDATE audit_chains SET sign_at = $2 WHERE organization_id = $1';
-
-const VERIFY_LATER = `
-  UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1 AND verify_at <= $3 RETURNING organization_id`;
 
 interface Due {
   organization_id: string;
@@ -41,9 +34,8 @@ interface Due {
 }
 
 /**
- * Signs every chain that has grown, every five minutes, and verifies each of them whole once a day. What is signed has
- * been verified from the checkpoint before it on: a chain that was tampered with gets no further signature. Runs where
- * PROCESS_ROLE is not api.
+ * Signs every chain that has grown, every five minutes. What is signed has been verified from the checkpoint before it on:
+ * a chain that was tampered with gets no further signature. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
 export class AuditCheckpoints extends ItemJob<Due> {
@@ -58,17 +50,10 @@ export class AuditCheckpoints extends ItemJob<Due> {
     super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  /** Does all that is due now. */
-  override async runAll(): Promise<boolean> {
-    await this.job.drain(() => this.runNext());
-    await this.job.drain(() => this.verifyNext());
-    return true;
-  }
-
   /** An organization whose chain is to be signed. */
   protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Due | undefined> {
     const now = this.clock.now();
-    const [due] = await tx.query<{ organization_id: string }>(DUE.sign, [now, waiting]);
+    const [due] = await tx.query<{ organization_id: string }>(DUE, [now, waiting]);
     return due && { ...due, now };
   }
 
@@ -91,7 +76,7 @@ export class AuditCheckpoints extends ItemJob<Due> {
     if (finding.status === 'intact') return true;
     const now = this.clock.now();
     await this.chains.noteFinding(tx, finding, now, new Date(now.getTime() + VERIFY_EVERY_MS));
-    alarm(tx.organizationId, finding);
+    alarmOf(tx.organizationId, finding);
     return false;
   }
 
@@ -117,32 +102,4 @@ export class AuditCheckpoints extends ItemJob<Due> {
       { organizationId, topic: CHECKPOINT_TOPIC, key: organizationId, value: JSON.stringify(checkpoint) },
     ]);
   }
-
-  /** Whether there was one. Several processes take different ones: whoever moves its time has it. */
-  private async verifyNext(): Promise<boolean> {
-    const now = this.clock.now();
-    const next = new Date(now.getTime() + VERIFY_EVERY_MS);
-    const taken = await this.database.acrossOrganizations(async (tx) => {
-      const [due] = await tx.query<{ organization_id: string }>(DUE.verify, [now]);
-      if (!due) return undefined;
-      const [moved] = await tx.query<{ organization_id: string }>(VERIFY_LATER, [
-        due.organization_id,
-        next,
-        now,
-      ]);
-      return { organizationId: due.organization_id, mine: moved !== undefined };
-    });
-    if (!taken?.mine) return taken !== undefined;
-    const { organizationId } = taken;
-    const { finding } = await this.verifier.verify(organizationId);
-    await this.database.inOrganization({ organizationId }, (tx) =>
-      this.chains.noteFinding(tx, finding, this.clock.now(), next),
-    );
-    if (finding.status === 'broken') alarm(organizationId, finding);
-    return true;
-  }
-}
-
-function alarm(organizationId: string, finding: Finding): void {
-  log.error({ organizationId, finding }, 'The audit log of an organization was tampered with');
 }

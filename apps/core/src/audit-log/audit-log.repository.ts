@@ -37,7 +37,14 @@ const CHAIN = `
     FROM audit_chains WHERE organization_id = $1`;
 
 const NOTE_FINDING = `
-  UPDATE audit_chains SET status = $2, broken_at_seq = $3, verified_at = coalesce($4, verified_at), verify_at = $5
+  UPDATE audit_chains SET status = $2, broken_at_seq = $3, verified_at = coalesce($4, verified_at), verify_at = $5,
+         walked_seq = 0
+   WHERE organization_id = $1`;
+
+const NOTE_WALKED = 'UPDATE audit_chains SET walked_seq = $2, verify_at = $3 WHERE organization_id = $1';
+
+const CHECKPOINTS = `
+  SELECT organization_id, seq, encode(hash, 'hex') AS hash, kid, signature FROM audit_checkpoints
    WHERE organization_id = $1`;
 
 /** A row of `audit_chains`. */
@@ -130,12 +137,17 @@ export class AuditLogRepository {
 
   /** All checkpoints, or those of the chain's last `limit`; the latest first. */
   async checkpoints(tx: Transaction, limit?: number): Promise<Checkpoint[]> {
-    const rows = await tx.query<Omit<Checkpoint, 'seq'> & { seq: string }>(
-      `SELECT organization_id, seq, encode(hash, 'hex') AS hash, kid, signature FROM audit_checkpoints
-        WHERE organization_id = $1 ORDER BY seq DESC LIMIT $2`,
-      [tx.organizationId, limit],
-    );
-    return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
+    return checkpointsOf(tx, `${CHECKPOINTS} ORDER BY seq DESC LIMIT $2`, [limit]);
+  }
+
+  /** That of the row with this number, if there is one. */
+  async checkpointAt(tx: Transaction, seq: number): Promise<Checkpoint | undefined> {
+    return (await checkpointsOf(tx, `${CHECKPOINTS} AND seq = $2`, [seq]))[0];
+  }
+
+  /** Those of later rows, the earliest first. */
+  checkpointsAfter(tx: Transaction, seq: number, most: number): Promise<Checkpoint[]> {
+    return checkpointsOf(tx, `${CHECKPOINTS} AND seq > $2 ORDER BY seq LIMIT $3`, [seq, most]);
   }
 
   /** Keeps a checkpoint, and when the next may be due. */
@@ -153,6 +165,11 @@ export class AuditLogRepository {
     ]);
   }
 
+  /** Notes how far a verification that goes on has come; it is another chain's turn. */
+  async noteWalked(tx: Transaction, seq: number, at: Date): Promise<void> {
+    await tx.query(NOTE_WALKED, [tx.organizationId, seq, at]);
+  }
+
   /** Notes what a verification of the whole chain found. */
   async noteFinding(tx: Transaction, finding: Finding, at: Date, nextAt: Date): Promise<void> {
     const broken = finding.status === 'broken' ? finding.atSeq : null;
@@ -164,6 +181,11 @@ export class AuditLogRepository {
       nextAt,
     ]);
   }
+}
+
+async function checkpointsOf(tx: Transaction, sql: string, given: readonly unknown[]): Promise<Checkpoint[]> {
+  const rows = await tx.query<Omit<Checkpoint, 'seq'> & { seq: string }>(sql, [tx.organizationId, ...given]);
+  return rows.map((row) => ({ ...row, seq: Number(row.seq) }));
 }
 
 function toRecord(item: AuditItem, prevHash: Buffer, hash: Buffer): object {

@@ -9,6 +9,7 @@ import { AuditLogConsumer } from './audit-log.consumer.js';
 import { AuditInspection, type InspectedChain } from './audit-inspection.js';
 import { toAuditItem, type AuditRow } from './audit-item.js';
 import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
+import { AuditVerification } from './audit-verification.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 
@@ -58,7 +59,15 @@ async function verifyInBackground(): Promise<void> {
   await core.database.query(`UPDATE audit_chains SET verify_at = '2026-01-01' WHERE organization_id = $1`, [
     world.organizationId,
   ]);
-  await core.app.app.get(AuditCheckpoints).runAll();
+  await core.app.app.get(AuditVerification).runAll();
+  // The application's own may have taken it.
+  await eventually(async () => {
+    const later = await core.database.query(
+      `SELECT FROM audit_chains WHERE organization_id = $1 AND verify_at > now() + interval '1 hour'`,
+      [world.organizationId],
+    );
+    expect(later).toHaveLength(1);
+  });
 }
 
 /** The checkpoints of this organization that are kept outside the database. */
@@ -253,6 +262,35 @@ describe('a log that was tampered with', () => {
     const { chain } = (await world.list()).body;
     expect(chain).toMatchObject({ status: 'intact', broken_at_seq: null });
     expect(Date.now() - Date.parse(chain.verified_at ?? '')).toBeLessThan(60_000);
+  });
+
+  it('is found out piece by piece, each from a checkpoint on', async () => {
+    const verifier = core.app.app.get(AuditVerifier);
+    const pieces = async (): Promise<unknown[]> => {
+      const found: Awaited<ReturnType<AuditVerifier['piece']>>[] = [];
+      for (let from = 0; found.at(-1)?.isWhole !== true; from = found.at(-1)?.reached ?? 0)
+        found.push(await verifier.piece(world.organizationId, from, 1));
+      return found.map(({ finding, reached }) => [finding.status, reached]);
+    };
+    const { head_seq: head } = (await world.list()).body.chain;
+    const checkpoints = (await outside()).map(({ seq }) => ['intact', seq]);
+    expect(checkpoints.length).toBeGreaterThan(1);
+    expect(await pieces()).toEqual([...checkpoints, ['intact', head]]);
+    const [[, first = 0] = []] = checkpoints as [string, number][];
+    await tamper(`UPDATE audit_log SET ip = '::1' WHERE organization_id = $1 AND seq = ${String(first + 1)}`);
+    expect(await pieces()).toEqual([
+      ['intact', first],
+      ['broken', 0],
+    ]);
+    // Where the verification was: what came before is looked at the next day.
+    await core.database.query('UPDATE audit_chains SET walked_seq = $2 WHERE organization_id = $1', [
+      world.organizationId,
+      checkpoints.at(-1)?.[1],
+    ]);
+    await verifyInBackground();
+    expect((await world.list()).body.chain).toMatchObject({ status: 'intact' });
+    await verifyInBackground();
+    expect((await world.list()).body.chain).toMatchObject({ status: 'broken', broken_at_seq: first + 1 });
   });
 
   it('goes on, and is not signed', async () => {

@@ -48,6 +48,7 @@ import { CreateRetention1767137000000 } from './1767137000000-create-retention.j
 import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by-age.js';
 import { ForgetValuesOfUndoneMerges1767146000000 } from './1767146000000-forget-values-of-undone-merges.js';
 import { IndexDuesOfSegments1767147000000 } from './1767147000000-index-dues-of-segments.js';
+import { KeepPositionsOfVerifications1767148000000 } from './1767148000000-keep-positions-of-verifications.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -100,4 +101,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   SumUsageForLess1767145000000,
   ForgetValuesOfUndoneMerges1767146000000,
   IndexDuesOfSegments1767147000000,
+  KeepPositionsOfVerifications1767148000000,
 ];

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platform/database';
+import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import type { Finding } from './audit-chain.js';
+import { AuditLogRepository } from './audit-log.repository.js';
+import { AuditVerifier } from './audit-verifier.js';
+
+/** As metrics and log lines call it. */
+const JOB = 'audit-verification';
+/** A whole chain is verified so often. */
+export const VERIFY_EVERY_MS = 24 * 3_600_000;
+const LOOK_EVERY_MS = 10_000;
+/** So long a piece is its process's; after a crash another goes on behind the piece before. */
+const CLAIM_MS = 10 * 60_000;
+
+const TAKE = `
+  WITH due AS (
+    SELECT organization_id FROM audit_chains WHERE verify_at <= $1 AND organization_id <> ALL($2::uuid[])
+     ORDER BY verify_at LIMIT 1 FOR UPDATE SKIP LOCKED
+  )
+  UPDATE audit_chains AS chain SET verify_at = $3 FROM due WHERE chain.organization_id = due.organization_id
+  RETURNING chain.organization_id, chain.walked_seq`;
+
+/**
+ * Verifies every chain whole once a day, a piece at a time: chains take turns, so that a long one holds up no other, and
+ * signing, a job of its own, waits for none of them. Runs where PROCESS_ROLE is not api.
+ */
+@Injectable()
+export class AuditVerification extends WorkerJob {
+  private readonly backoff: ItemBackoff;
+
+  constructor(
+    private readonly database: Database,
+    private readonly chains: AuditLogRepository,
+    private readonly verifier: AuditVerifier,
+    private readonly clock: Clock,
+  ) {
+    super({ name: JOB, everyMs: LOOK_EVERY_MS });
+    this.backoff = new ItemBackoff(JOB, clock);
+  }
+
+  /** Verifies all that is due now. */
+  runAll(): Promise<boolean> {
+    return this.job.drain(() => this.runNext());
+  }
+
+  protected override pass(): Promise<boolean> {
+    return this.runAll();
+  }
+
+  /** A piece of a chain. @returns whether one was due */
+  private async runNext(): Promise<boolean> {
+    const now = this.clock.now();
+    const claimedUntil = new Date(now.getTime() + CLAIM_MS);
+    const [due] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ organization_id: string; walked_seq: string }>(TAKE, [
+        now,
+        this.backoff.waiting(),
+        claimedUntil,
+      ]),
+    );
+    if (!due) return false;
+    const { organization_id: organizationId } = due;
+    try {
+      await this.walk(organizationId, Number(due.walked_seq));
+      this.backoff.passed(organizationId);
+    } catch (error) {
+      this.backoff.failed(organizationId, error);
+      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+    }
+    return true;
+  }
+
+  private async walk(organizationId: string, from: number): Promise<void> {
+    const { finding, reached, isWhole } = await this.verifier.piece(organizationId, from);
+    const now = this.clock.now();
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      isWhole || finding.status === 'broken'
+        ? this.chains.noteFinding(tx, finding, now, new Date(now.getTime() + VERIFY_EVERY_MS))
+        : this.chains.noteWalked(tx, reached, now),
+    );
+    if (finding.status === 'broken') alarmOf(organizationId, finding);
+  }
+}
+
+/** Tells who operates the platform that a chain is not what it was. */
+export function alarmOf(organizationId: string, finding: Finding): void {
+  log.error({ organizationId, finding }, 'The audit log of an organization was tampered with');
+}
