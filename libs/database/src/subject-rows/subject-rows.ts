@@ -25,6 +25,10 @@ export interface SubjectPlace {
 /** Whose rows are asked for: a person's contact and all that were merged into it. */
 export interface SubjectQuestion {
   readonly organizationId: string;
+  /**
+   * In the same order on every page, who was merged before whom they were merged into: a module may hear of a merge while
+   * it is asked, and moves rows that way.
+   */
   readonly contactIds: readonly string[];
   /** Only what the person gave. */
   readonly portable: boolean;
@@ -60,12 +64,13 @@ export class SubjectRows {
   }
 
   /**
-   * The rows after a place. Each page is a transaction of its own: what is written meanwhile may be in it or not.
+   * The rows after a place, of the contacts in the order given. Each page is a transaction of its own: what is written
+   * meanwhile may be in it or not, and what moves from one contact to a later one is in it at least once.
    * @throws Problem `dependency_unavailable` while rows are on their way to another contact
    */
   async page({ organizationId, contactIds, portable, after }: SubjectQuestion): Promise<SubjectPage> {
     const reads = this.reads.filter(({ table }) => !portable || table.portable === true);
-    const contacts = [...new Set(contactIds)].sort();
+    const contacts = [...new Set(contactIds)];
     const places = { reads, contacts };
     return this.database.inOrganization({ organizationId }, async (tx) => {
       await this.demandSettled(tx, contacts);

@@ -28,7 +28,9 @@ export class ArchiveStart {
   async begin(tx: Transaction, request: SubjectRequestRow): Promise<void> {
     const { id, type, correlation_id: correlationId } = request;
     const contactId = await this.lookup.survivorOf(tx, request.contact_id);
-    const family = await this.lookup.familyOf(tx, contactId);
+    // Whoever was merged before whom they were merged into: a module that has not heard of the merge yet moves their rows
+    // that way while it is asked, and none is passed by.
+    const family = (await this.lookup.familyOf(tx, contactId)).reverse();
     const archive = { organization_id: tx.organizationId, subject_request_id: id };
     await tx.query(INSERT, [
       ...[tx.organizationId, id, family.length === 0 ? [contactId] : family, type === 'portability'],
