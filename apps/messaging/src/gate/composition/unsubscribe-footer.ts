@@ -29,6 +29,7 @@ export function withUnsubscribeLink(parts: Parts, url: string, locale: string | 
 
 function linkInHtml(html: string, url: string, word: string): string {
   const link = `<p style="margin:24px 0;font-size:12px;text-align:center"><a href="${url}">${word}</a></p>`;
-  const end = html.toLowerCase().lastIndexOf('</body>');
-  return end < 0 ? `${html}\n${link}` : `${html.slice(0, end)}${link}\n${html.slice(end)}`;
+  // Sought in the text itself: lowered, some letters (İ) are two, and the place would be another.
+  const end = [...html.matchAll(/<\/body\s*>/gi)].at(-1)?.index;
+  return end === undefined ? `${html}\n${link}` : `${html.slice(0, end)}${link}\n${html.slice(end)}`;
 }

@@ -16,6 +16,8 @@ export type ResolveHost = (host: string) => Promise<Destination>;
 const MOST_ANSWER_BYTES = 64 * 1024;
 /** Shorter than servers keep an idle connection: a message must not be written to one that is just being closed. */
 const IDLE_MS = 2_000;
+/** A server that has not completed TCP and TLS after this does not answer. Well within the lease of a hand-off. */
+const CONNECT_MS = 4_000;
 
 /** Posts to providers over connections that are kept while busy. Redirects are answers like others, never followed. */
 export class HttpExchange {
@@ -25,6 +27,7 @@ export class HttpExchange {
   constructor(
     private readonly resolve: ResolveHost,
     maxConnections: number,
+    private readonly connectMs = CONNECT_MS,
   ) {
     const options = {
       keepAlive: true,
@@ -52,7 +55,7 @@ export class HttpExchange {
     }
     if (lease.over) return { kind: 'unsent', late: true };
     const request = this.open(message);
-    return request ? exchange(request, message.body, lease) : { kind: 'invalid' };
+    return request ? exchange(request, message.body, lease, this.connectMs) : { kind: 'invalid' };
   }
 
   close(): void {
@@ -76,7 +79,12 @@ export class HttpExchange {
   }
 }
 
-function exchange(request: ClientRequest, body: Buffer, lease: Lease): Promise<HttpResult> {
+function exchange(
+  request: ClientRequest,
+  body: Buffer,
+  lease: Lease,
+  connectMs: number,
+): Promise<HttpResult> {
   return new Promise((resolve) => {
     let begun = false;
     const settle = (result: HttpResult): void => {
@@ -90,7 +98,7 @@ function exchange(request: ClientRequest, body: Buffer, lease: Lease): Promise<H
     };
     const guard = setTimeout(end, Math.max(0, lease.remaining()));
     request.once('error', (error) => settle(begun ? { kind: 'cut' } : unsent(error, lease.over)));
-    whenConnected(request, () => {
+    whenConnected(request, connectMs, () => {
       if (lease.over) return void request.destroy(new Error('the lease is over'));
       begun = true;
       request.end(body);
@@ -116,10 +124,15 @@ export function unsent(error: unknown, late: boolean): HttpResult {
 }
 
 /** Only then it is known that nothing was written before: a request that is ended earlier leaves by itself. */
-function whenConnected(request: ClientRequest, begin: () => void): void {
+function whenConnected(request: ClientRequest, connectMs: number, begin: () => void): void {
   request.once('socket', (socket: Socket & { encrypted?: boolean }) => {
     if (!socket.connecting) return begin();
-    socket.once(socket.encrypted ? 'secureConnect' : 'connect', begin);
+    const giveUp = setTimeout(() => request.destroy(new Error('no connection in time')), connectMs);
+    request.once('close', () => clearTimeout(giveUp));
+    socket.once(socket.encrypted ? 'secureConnect' : 'connect', () => {
+      clearTimeout(giveUp);
+      begin();
+    });
   });
 }
 

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { resolveDestination } from '@customer-platform/outbound';
 import { eventually } from '@customer-platform/testing';
 import { Provider } from '../../../provider.fixture.js';
@@ -64,6 +66,28 @@ describe('HttpTransport', () => {
       expect(verifyStandard(SECRET, headers as unknown as StandardHeaders, body)).toBe(true);
       expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1_000)).toBeLessThan(60);
     }
+  });
+
+  it.each([
+    ['TLS', (host: string) => resolveDestination(host, true)],
+    // As TCP that is never answered: the address is what it waits for.
+    ['TCP', () => new Promise<never>(() => undefined)],
+  ])('counts as a failure of the connection where %s is never completed', async (_, resolve) => {
+    const silent = createServer(() => undefined);
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const url = `https://localhost:${String((silent.address() as AddressInfo).port)}/`;
+    const exchange = new HttpExchange(resolve, 5, 20);
+    const way = { speaker: () => signedPost({ url, secret: SECRET }) };
+    const one = new HttpTransport({ provider: 'http', way, exchange, maxConnections: 5 });
+    open.push(one);
+    expect(await one.handOff(MESSAGE, lease())).toEqual({
+      outcome: 'deferred',
+      stage: 'connection',
+      throttled: true,
+    });
+    expect(one.capacity()).toBeLessThanOrEqual(1);
+    silent.close();
   });
 
   it.each([
