@@ -31,30 +31,15 @@ END $$`;
 const TRIGGER = `CREATE TRIGGER transactions_earned_points AFTER INSERT ON transactions
   REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_earned_points()`;
 
-const FILL = `
-  INSERT INTO earned_points (organization_id, rule_id, subject_ref, points)
-  SELECT earned.organization_id, earned.rule_id, earned.subject_ref, sum(earned.points + coalesce(reversal.points, 0))
-    FROM transactions earned
-    LEFT JOIN transactions reversal
-      ON reversal.organization_id = earned.organization_id AND reversal.reverses_id = earned.id
-   WHERE earned.kind = 'earn'
-   GROUP BY earned.organization_id, earned.rule_id, earned.subject_ref`;
-
 /** What rules gave contacts is counted as it is posted: a cap no longer sums all of it each time. */
 export class CountEarnedPoints1768100000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
       EARNED_POINTS,
       COUNT,
-      // Nobody posts until the rows that there are have been counted.
-      TRIGGER,
-      'ALTER TABLE transactions NO FORCE ROW LEVEL SECURITY',
-      // All rows, whose organizations the owner could not see otherwise: an error rather than some of them.
-      'SET LOCAL row_security = off',
-      FILL,
-      'SET LOCAL row_security = on',
-      'ALTER TABLE transactions FORCE ROW LEVEL SECURITY',
       ...rowSecurity('earned_points'),
+      // The rows that there are already are counted by a migration of its own, while others post.
+      TRIGGER,
     ]);
   }
 

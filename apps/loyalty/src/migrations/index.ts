@@ -12,8 +12,10 @@ import { UnpackOutbox1767000100000 } from './1767000100000-unpack-outbox.js';
 import { CheckLedgerByStatement1767270000000 } from './1767270000000-check-ledger-by-statement.js';
 import { FindLedgerBySchema1767280000000 } from './1767280000000-find-ledger-by-schema.js';
 
-/** All of the module's migrations, in their order. */ import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-points.js';
+import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-points.js';
+import { FillEarnedPoints1768300000000 } from './1768300000000-fill-earned-points.js';
 
+/** All of the module's migrations, in their order. */
 export const migrations = [
   CreatePlatformTables1763715600000,
   CreateContactRefs1763715601000,
@@ -29,4 +31,5 @@ export const migrations = [
   CheckLedgerByStatement1767270000000,
   FindLedgerBySchema1767280000000,
   CountEarnedPoints1768100000000,
+  FillEarnedPoints1768300000000,
 ];
