@@ -1,5 +1,7 @@
 /** What posts to a ledger; a reversal of a credit and of a debit are two. */
-const KINDS = ['earn', 'add', 'deduct', 'spend', 'expire', 'reverse_credit', 'reverse_debit'] as const;
+const POSTINGS = ['earn', 'add', 'deduct', 'spend', 'expire', 'reverse_credit', 'reverse_debit'] as const;
+/** What changes whose the points are, or that they are somebody's. */
+const KINDS = [...POSTINGS, 'merge', 'undo', 'erase'] as const;
 export type Kind = (typeof KINDS)[number];
 
 const PHASES = ['before', 'at', 'after'] as const;

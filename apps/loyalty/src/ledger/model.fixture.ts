@@ -1,6 +1,8 @@
 /** A lot as the specification speaks of it. */
 interface ModelLot {
   id: string;
+  /** The contact on which it was opened. */
+  contact: number;
   remaining: number;
   /** When it ends; Infinity: never. */
   end: number;
@@ -11,6 +13,8 @@ interface ModelLot {
 }
 
 interface ModelTransaction {
+  /** The contact that it was posted on. */
+  contact: number;
   points: number;
   isReversal: boolean;
   /** What it took from lots, or gave them. */
@@ -20,13 +24,48 @@ interface ModelTransaction {
 
 const RETURNED_FOR_MS = 30 * 86_400_000;
 
-/** What the ledger of one contact should do, one call after another, in plain words (loyalty.md §3). */
+/**
+ * What the ledger of one contact, and of those it is merged with, should do, one call after another, in plain words
+ * (loyalty.md §3, §5). Contacts are numbers; the last of a family is the survivor of all.
+ */
 export class ModelLedger {
   readonly lots: ModelLot[] = [];
   private readonly transactions = new Map<string, ModelTransaction>();
+  private family = [0];
+  private contacts = 1;
+  private readonly erased = new Set<number>();
 
+  /** Who posts: the survivor. */
+  get contact(): number {
+    return this.family.at(-1) ?? 0;
+  }
+
+  /** How many can be undone. */
+  get merges(): number {
+    return this.family.length - 1;
+  }
+
+  /** What the survivor has. */
   get points(): number {
-    return this.lots.reduce((sum, lot) => sum + lot.remaining, 0);
+    return this.visible(this.contact).reduce((sum, lot) => sum + lot.remaining, 0);
+  }
+
+  /** All of the family become a new contact's. Answers the new one. */
+  merge(): number {
+    this.family.push(this.contacts);
+    return this.contacts++;
+  }
+
+  /** What was opened on the survivor stays with it; answers it. */
+  undo(): number | undefined {
+    return this.merges > 0 ? this.family.pop() : undefined;
+  }
+
+  /** All of the family are forgotten; what is left of their lots still ends. Answers the contact that comes after them. */
+  erase(): number {
+    for (const contact of this.family) this.erased.add(contact);
+    this.family = [this.contacts];
+    return this.contacts++;
   }
 
   /** Lots with something in them, or owed. */
@@ -49,8 +88,9 @@ export class ModelLedger {
   }
 
   credit(id: string, points: number, end: number): void {
-    const moved = this.open({ id, points, end, from: [] });
-    this.transactions.set(id, { points, isReversal: false, moved, reversed: false });
+    const { contact } = this;
+    const moved = this.open({ id, contact, points, end, from: [] });
+    this.transactions.set(id, { contact, points, isReversal: false, moved, reversed: false });
   }
 
   /** Whether there is enough; nothing happens otherwise. */
@@ -60,8 +100,9 @@ export class ModelLedger {
 
   debit(id: string, points: number): void {
     const moved = new Map<string, number>();
-    this.take(this.byEnd(), points, moved);
-    this.transactions.set(id, { points: -points, isReversal: false, moved, reversed: false });
+    const { contact } = this;
+    this.take(this.byEnd(contact), points, moved);
+    this.transactions.set(id, { contact, points: -points, isReversal: false, moved, reversed: false });
   }
 
   /** The debits, or the credits, that could be reversed were there something left of them. */
@@ -74,7 +115,7 @@ export class ModelLedger {
   /** What a reversal of the transaction is refused with, or undefined. */
   refusal(id: string): 'already_reversed' | 'not_reversible' | undefined {
     const original = this.transactionOf(id);
-    if (original.isReversal) return 'not_reversible';
+    if (original.isReversal || this.erased.has(original.contact)) return 'not_reversible';
     if (original.reversed) return 'already_reversed';
     if (original.points > 0 && original.points - this.expiredOf(id) <= 0) return 'not_reversible';
     return undefined;
@@ -86,7 +127,8 @@ export class ModelLedger {
     const moved =
       original.points > 0 ? this.takeBack(originalId, original) : this.giveBack(id, original, now);
     const points = [...moved.values()].reduce((sum, each) => sum + each, 0);
-    this.transactions.set(id, { points, isReversal: true, moved, reversed: false });
+    const { contact } = original;
+    this.transactions.set(id, { contact, points, isReversal: true, moved, reversed: false });
   }
 
   /** What expired of a credit: of its lot, and its part of what expired of the lots in which points of it came back. */
@@ -112,7 +154,7 @@ export class ModelLedger {
     const expired = this.expiredOf(id);
     const own = this.lotOf(id);
     const lacking = this.take(
-      [own, ...this.byEnd().filter((lot) => lot !== own)],
+      [own, ...this.byEnd(original.contact).filter((lot) => lot !== own)],
       original.points - expired,
       moved,
     );
@@ -133,23 +175,32 @@ export class ModelLedger {
       }
     }
     const late = from.reduce((sum, [, points]) => sum + points, 0);
-    const opened = late > 0 ? this.open({ id, points: late, end: now + RETURNED_FOR_MS, from }) : [];
+    const opened =
+      late > 0
+        ? this.open({ id, contact: original.contact, points: late, end: now + RETURNED_FOR_MS, from })
+        : [];
     for (const [lotId, points] of opened) moved.set(lotId, (moved.get(lotId) ?? 0) + points);
     return moved;
   }
 
   /** Fills debts, oldest first; the rest is a lot of its own. */
-  private open({ id, points, end, from }: Pick<ModelLot, 'id' | 'end' | 'from'> & { points: number }) {
+  private open({
+    id,
+    contact,
+    points,
+    end,
+    from,
+  }: Pick<ModelLot, 'id' | 'contact' | 'end' | 'from'> & { points: number }) {
     const moved = new Map<string, number>();
     let left = points;
-    for (const lot of this.lots) {
+    for (const lot of this.visible(contact)) {
       const paid = Math.min(Math.max(0, -lot.remaining), left);
       if (paid === 0) continue;
       lot.remaining += paid;
       left -= paid;
       moved.set(lot.id, paid);
     }
-    this.lots.push({ id, remaining: left, end, ended: false, expired: 0, from });
+    this.lots.push({ id, contact, remaining: left, end, ended: false, expired: 0, from });
     if (left > 0) moved.set(id, left);
     return moved;
   }
@@ -166,8 +217,14 @@ export class ModelLedger {
     return lacking;
   }
 
-  private byEnd(): ModelLot[] {
-    return [...this.lots].sort((a, b) => (a.end === b.end ? 0 : a.end - b.end));
+  /** Those of a contact and of all whom it is merged with. */
+  private visible(contact: number): ModelLot[] {
+    const isOne = this.family.includes(contact);
+    return this.lots.filter((lot) => (isOne ? this.family.includes(lot.contact) : lot.contact === contact));
+  }
+
+  private byEnd(contact: number): ModelLot[] {
+    return this.visible(contact).sort((a, b) => (a.end === b.end ? 0 : a.end - b.end));
   }
 
   private transactionOf(id: string): ModelTransaction {
