@@ -23,7 +23,7 @@ export class RecordTooLarge extends RangeError {
 /** Topics are not there yet that other modules make, or an operator. Whoever needs them waits. */
 export class TopicsMissing extends Error {
   constructor(readonly topics: readonly string[]) {
-    super(`${topics.join(', ')}: not there yet; whose they are makes them`);
+    super(`${topics.join(', ')}: not there yet, or not to be seen; whose they are makes them`);
     this.name = 'TopicsMissing';
   }
 }

@@ -133,7 +133,10 @@ export class SupervisedConsumer {
       return topics;
     } catch (error) {
       if (!(error instanceof TopicsMissing) || error.topics.length === topics.length) throw error;
-      log.warn({ group: this.consumption.group, topics: error.topics }, 'Topics are not there yet; waiting');
+      log.warn(
+        { group: this.consumption.group, topics: error.topics },
+        'Topics are not there yet, or may not be seen',
+      );
       return topics.filter((topic) => !error.topics.includes(topic));
     }
   }
