@@ -1,7 +1,8 @@
 /**
- * What slow clients do to others: as many of each kind as it is told, from 1, 10 and 100 addresses, and beside them calls
- * of three routes from elsewhere. Prints the p95 of those with and without them, as a proportion, and the gateway's memory.
- * Run after a build: `node infra/load/slow-callers.bench.ts [CLIENTS]`
+ * What slow clients do to others: as many of each kind as it is told, from 1, 10 and 100 networks, and beside them calls of
+ * three routes from elsewhere. Who is let go comes back after a second. Prints the p95 of the calls with and without them,
+ * as a proportion, and the gateway's memory.
+ * Run after a build: `node infra/load/slow-callers.bench.ts [CLIENTS] [KIND]`
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { Agent, createServer, request } from 'node:http';
@@ -12,12 +13,22 @@ import { freePort } from '@customer-platform/kit/ports.ts';
 import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const CLIENTS = Number(process.argv[2] ?? 400);
+const ONLY = process.argv[3];
 const CALLS = 600;
+/** Calls that are away for longer than this in all are enough to judge by, in milliseconds. */
+const JUDGED_MS = 15_000;
 const ROUTES = ['/v1/core/track', '/oauth/token', '/v1/messaging/webhooks/ses'];
 const LARGE = Buffer.alloc(4 << 20, 'a');
 
+interface Kind {
+  readonly head: string;
+  readonly drips?: boolean;
+  /** It reads nothing. */
+  readonly deaf?: boolean;
+}
+
 /** A client of each kind sends this, and then a byte a second or nothing. */
-const KINDS: Readonly<Record<string, { head: string; drips?: boolean; deaf?: boolean }>> = {
+const KINDS: Readonly<Record<string, Kind>> = {
   chunked: { head: 'POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n' },
   'one byte short': {
     head: `POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 65536\r\n\r\n${'a'.repeat(65_535)}`,
@@ -32,6 +43,7 @@ function serveModule(): void {
     if (incoming.url === '/v1/core/large') response.end(LARGE);
     else incoming.once('end', () => response.end('{}'));
   });
+  process.once('disconnect', () => process.exit());
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 }
 
@@ -44,20 +56,20 @@ async function compare(): Promise<void> {
   gateway.once('exit', (code) => (ended = code));
   await listening(port);
   await judge(port);
-  for (const [name, kind] of Object.entries(KINDS)) {
-    for (const addresses of [1, 10, 100]) {
+  const kinds = Object.entries(KINDS).filter(([name]) => ONLY === undefined || name === ONLY);
+  for (const [name, kind] of kinds) {
+    for (const networks of [1, 10, 100]) {
       const alone = await judge(port);
-      const clients = Array.from({ length: CLIENTS }, (_, n) => slowClient(port, kind, n, addresses));
-      const drip = setInterval(() => clients.forEach((socket) => kind.drips && socket.write('a')), 1_000);
+      const clients = new SlowClients(port, kind, networks);
       await pause(2_500);
       const beside = await judge(port);
-      clearInterval(drip);
+      const returns = clients.end();
       console.log(
-        `${name.padEnd(15)} ${String(addresses).padStart(3)} addresses: p95 ${alone.p95.toFixed(0)} → ${beside.p95.toFixed(0)} ms ` +
-          `(× ${(beside.p95 / alone.p95).toFixed(1)}), ${beside.failed} of ${CALLS} failed; gateway ${megabytes(gateway)} MiB` +
+        `${name.padEnd(15)} ${String(networks).padStart(3)} networks: p95 × ${(beside.p95 / alone.p95).toFixed(1)} ` +
+          `(${alone.p95.toFixed(0)} → ${beside.p95.toFixed(0)} ms), ${beside.failed} of ${beside.calls} failed; ` +
+          `${returns} came back; gateway ${megabytes(gateway)} MiB` +
           (ended === undefined ? '' : `; it ended with ${String(ended)}`),
       );
-      for (const socket of clients) socket.resetAndDestroy();
       await pause(500);
     }
   }
@@ -65,29 +77,61 @@ async function compare(): Promise<void> {
   gateway.kill();
 }
 
-function slowClient(
-  port: number,
-  kind: { head: string; deaf?: boolean },
-  n: number,
-  addresses: number,
-): Socket {
-  const socket = connect(port, '127.0.0.1');
-  socket.on('error', () => undefined);
-  if (kind.deaf) socket.pause();
-  else socket.resume();
-  const forwarded = `X-Forwarded-For: 203.0.${n % addresses}.1\r\n`;
-  socket.write(kind.head.replace('PATH', ROUTES[n % ROUTES.length] ?? '').replaceAll('ADDRESS', forwarded));
-  return socket;
+/** Clients of one kind, from so many networks. */
+class SlowClients {
+  private readonly sockets = new Map<number, Socket>();
+  private readonly drip: NodeJS.Timeout;
+  private returns = 0;
+  private ended = false;
+  private readonly port: number;
+  private readonly kind: Kind;
+  private readonly networks: number;
+
+  constructor(port: number, kind: Kind, networks: number) {
+    [this.port, this.kind, this.networks] = [port, kind, networks];
+    for (let n = 0; n < CLIENTS; n += 1) this.begin(n);
+    this.drip = setInterval(() => {
+      // A client that reads nothing hears that it was let go by writing: an empty line, which is no part of a request.
+      for (const socket of this.sockets.values()) socket.write(kind.drips ? 'a' : kind.deaf ? '\r\n' : '');
+    }, 1_000);
+  }
+
+  /** @returns how often one came back */
+  end(): number {
+    this.ended = true;
+    clearInterval(this.drip);
+    for (const socket of this.sockets.values()) socket.resetAndDestroy();
+    return this.returns;
+  }
+
+  private begin(n: number): void {
+    const { kind, networks } = this;
+    const socket = connect(this.port, '127.0.0.1');
+    this.sockets.set(n, socket);
+    socket.on('error', () => undefined);
+    if (kind.deaf) socket.pause();
+    else socket.resume();
+    socket.once('close', () => setTimeout(() => this.comeBack(n), 1_000).unref());
+    const forwarded = `X-Forwarded-For: 203.0.${n % networks}.1\r\n`;
+    socket.write(kind.head.replace('PATH', ROUTES[n % ROUTES.length] ?? '').replaceAll('ADDRESS', forwarded));
+  }
+
+  private comeBack(n: number): void {
+    if (this.ended) return;
+    this.returns += 1;
+    this.begin(n);
+  }
 }
 
 /** Calls the three routes, 8 at once. */
-async function judge(port: number): Promise<{ p95: number; failed: number }> {
+async function judge(port: number): Promise<{ p95: number; failed: number; calls: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const times: number[] = [];
   let failed = 0;
   let left = CALLS;
+  const end = performance.now() + JUDGED_MS;
   const worker = async (): Promise<void> => {
-    while ((left -= 1) >= 0) {
+    while ((left -= 1) >= 0 && performance.now() < end) {
       const began = performance.now();
       if ((await post(agent, port, ROUTES[left % ROUTES.length] ?? '')) !== 200) failed += 1;
       times.push(performance.now() - began);
@@ -96,7 +140,7 @@ async function judge(port: number): Promise<{ p95: number; failed: number }> {
   await Promise.all(Array.from({ length: 8 }, worker));
   agent.destroy();
   times.sort((one, other) => one - other);
-  return { p95: times[Math.floor(times.length * 0.95)] ?? 0, failed };
+  return { p95: times[Math.floor(times.length * 0.95)] ?? 0, failed, calls: times.length };
 }
 
 function post(agent: Agent, port: number, path: string): Promise<number> {
@@ -121,6 +165,8 @@ function startGateway(port: number, upstream: string): ChildProcess {
   );
   return spawn(process.execPath, [resolve(import.meta.dirname, '../../apps/gateway/dist/main.js')], {
     env: {
+      PLATFORM_MODE: 'local',
+      HOST: '127.0.0.1',
       PORT: String(port),
       LOG_LEVEL: 'silent',
       TRUSTED_PROXIES: '127.0.0.1',

@@ -5,6 +5,8 @@ import { CallerWait, type SlowCallers } from './slow-callers.js';
 /** A reader has so long for anything, and for what is on its way to it the time that 8 KiB/s take. */
 const GRACE_MS = 10_000;
 const LEAST_BYTES_PER_MS = 8;
+/** The system takes so much for a reader, and more only once the reader has taken a good part of it. */
+const UNSEEN_BYTES = 1 << 20;
 
 /** An answer that its reader takes more slowly than it came. */
 export class AnswerWait extends CallerWait {
@@ -56,13 +58,18 @@ export class AnswerWait extends CallerWait {
     if (answerMs !== undefined && now - this.began > answerMs) return true;
     // What has come in between hides what was taken: it counts as taken.
     if (writableLength !== this.left) [this.since, this.left] = [now, writableLength];
-    return writableLength > 0 && now - this.since > GRACE_MS + writableLength / LEAST_BYTES_PER_MS;
+    return writableLength > 0 && now - this.since > longestStill(writableLength);
   }
 
   /** The head has gone: that the rest does not come is all that can be told. */
   giveUp(): void {
     this.response.destroy();
   }
+}
+
+/** How long nothing seems to be taken where the rest of an answer is taken at the least rate, in milliseconds. */
+function longestStill(left: number): number {
+  return GRACE_MS + (left + UNSEEN_BYTES) / LEAST_BYTES_PER_MS;
 }
 
 /** Counts what is left of an answer that has been written whole; of most nothing is, as the system has taken it. */

@@ -57,6 +57,12 @@ export class BodyWait extends CallerWait {
     [this.windowBegan, this.movedBefore] = [now, this.moved];
   }
 
+  /** All of it is here. */
+  ends(): void {
+    this.holds = undefined;
+    this.givenUp = undefined;
+  }
+
   isOverdue(now: number): boolean {
     const { bodyMs } = paceOf(this.request.url ?? '/');
     if (this.holds === undefined && bodyMs !== undefined && now - this.began > bodyMs) return true;
@@ -87,12 +93,16 @@ export function readBody(
   const length = declared === undefined ? undefined : Number(declared);
   if (length === 0) return null;
   if (length !== undefined && length > WHOLE_BODY) return new LargeBody(Buffer.alloc(0));
-  return collect(request, wait, callers);
+  return collect(request, new GrowingBuffer(length), wait, callers);
 }
 
-function collect(request: IncomingMessage, wait: BodyWait, callers: SlowCallers): Promise<Body> {
+function collect(
+  request: IncomingMessage,
+  body: GrowingBuffer,
+  wait: BodyWait,
+  callers: SlowCallers,
+): Promise<Body> {
   return new Promise((resolve, reject) => {
-    const body = new GrowingBuffer();
     const settle = (): void => {
       callers.end(wait);
       request.off('data', take).off('end', finish).off('close', abandon);
@@ -132,6 +142,15 @@ function noRoom(): Problem {
 /** How long a caller may go on sending a body that nobody reads any more, in milliseconds. */
 const LINGER_MS = 10_000;
 
+/** What becomes of a body that goes on while it comes. */
+export interface BodyTold {
+  /** What came before it went on has been taken. */
+  readonly passed: () => void;
+  /** All of it is here. */
+  readonly received: () => void;
+  readonly failed: (error: Error) => void;
+}
+
 /**
  * The body of a large request as a stream of its own. undici destroys the body of a request that failed; that of an
  * incoming request would take the caller's connection with it, and the answer that says what happened. Whoever makes one
@@ -143,7 +162,10 @@ export class DetachedBody extends Readable {
     this.wait.moved += chunk.length;
     if (!this.push(chunk)) this.source.pause();
   };
-  private readonly finish = () => this.push(null);
+  private readonly finish = () => {
+    this.push(null);
+    this.told.received();
+  };
   private readonly abandon = () => {
     if (!this.source.complete) this.destroy(new CallerGone());
   };
@@ -152,7 +174,7 @@ export class DetachedBody extends Readable {
     private readonly source: IncomingMessage,
     { beginning }: LargeBody,
     private readonly wait: BodyWait,
-    private readonly told: { passed: () => void; failed: (error: Error) => void },
+    private readonly told: BodyTold,
   ) {
     super();
     this.on('error', told.failed);
@@ -181,7 +203,8 @@ export class DetachedBody extends Readable {
  * reset can overtake the answer.
  */
 export function linger(request: IncomingMessage, forMs = LINGER_MS): void {
-  if (request.complete) return;
+  // Nobody tells again that a caller has gone already.
+  if (request.complete || request.closed) return;
   request.resume();
   const late = setTimeout(() => request.socket.destroy(), forMs).unref();
   request.once('end', () => clearTimeout(late)).once('close', () => clearTimeout(late));

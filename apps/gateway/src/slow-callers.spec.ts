@@ -118,7 +118,7 @@ describe('a body that does not come whole', () => {
   it('503 where all the room is taken by whole ones that wait for their module', async () => {
     const waiting: ServerResponse[] = [];
     await start(
-      { bytes: 200_000 },
+      { bytes: 150_000 },
       (request, response) => void request.resume().once('end', () => waiting.push(response)),
     );
     const first = ask('192.0.2.1', 'a'.repeat(90_000));
@@ -163,6 +163,26 @@ describe('a body that does not come whole', () => {
     time.pass(10_001);
     time.pass(10_001);
     await until(() => file.heard.startsWith('HTTP/1.1 408 '));
+  });
+});
+
+describe('a large body', () => {
+  it('that is all here is no slow caller’s, however long its module takes', async () => {
+    const waiting = Promise.withResolvers<ServerResponse>();
+    await start({}, (request, response) => {
+      request.resume().once('end', () => waiting.resolve(response));
+    });
+    const file = call(
+      'POST /v1/core/imports',
+      undefined,
+      Buffer.concat([Buffer.from(`Content-Length: ${2 << 20}\r\n\r\n`), Buffer.alloc(2 << 20, 'a')]),
+    );
+    const response = await waiting.promise;
+    for (let n = 0; n < 10; n += 1) time.pass(10_001);
+    response.end('answered');
+    await until(() => file.heard.includes('HTTP/1.1 '));
+    expect(file.heard).toMatch(/^HTTP\/1\.1 200 [^]*answered$/);
+    file.socket.destroy();
   });
 });
 
@@ -226,18 +246,18 @@ describe('an answer that its reader does not take', () => {
   };
 
   /** Asks for more, one after the other, than the system takes for a reader. */
-  const ANSWERS = 20;
+  const ANSWERS = 360;
   const MANY = 'GET /v1/crm/notes HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(ANSWERS);
 
   it('leaves its module at once, and reaches its reader when that reads', async () => {
-    await start({}, answerOf(900_000), { connections: 1 });
+    await start({}, answerOf(50_000), { connections: 1 });
     const slow = [reader(), reader()];
     for (const { socket } of slow) socket.write(MANY);
     await time.waitFor(2);
     expect(await (await ask()).text()).toBe('answered');
     let read = 0;
     for (const { socket } of slow) socket.on('data', (chunk) => (read += chunk.length)).resume();
-    await until(() => read > slow.length * (1 + ANSWERS) * 900_000);
+    await until(() => read > slow.length * (1 + ANSWERS) * 50_000);
     await time.waitFor(0);
     expect(time.callers.taken.bytes).toBe(0);
     for (const { socket } of slow) socket.destroy();
@@ -248,7 +268,8 @@ describe('an answer that its reader does not take', () => {
     const slow = reader('192.0.2.1', '/v1/core/contacts');
     await time.waitFor(1);
     await time.still();
-    time.pass(30 * 60_000);
+    time.pass(1_001);
+    time.pass(1_001);
     const next = reader('192.0.2.9', '/v1/core/imports/1');
     await time.still();
     time.pass(3 * 60_000);
@@ -257,13 +278,13 @@ describe('an answer that its reader does not take', () => {
   });
 
   it('takes no more of the memory than there is', async () => {
-    await start({ bytes: 2 << 20 }, answerOf(900_000));
+    await start({ bytes: 150_000 }, answerOf(50_000));
     const slow = Array.from({ length: 6 }, () => reader());
     for (const { socket } of slow) socket.write(MANY);
-    await until(() => time.callers.taken.bytes > 900_000);
+    await until(() => time.callers.taken.bytes > 37_500);
     await time.still();
-    expect(time.callers.taken.bytes).toBeLessThanOrEqual(2 << 20);
-    expect(time.callers.taken.waits).toBeLessThanOrEqual(2);
+    expect(time.callers.taken.bytes).toBeLessThanOrEqual(150_000);
+    expect(time.callers.taken.waits).toBeLessThanOrEqual(3);
     for (const { socket } of slow) socket.destroy();
     await time.waitFor(0);
     expect(time.callers.taken.bytes).toBe(0);

@@ -29,12 +29,24 @@ export abstract class CallerWait {
   counted = 0;
   /** Whether it counts against its network. */
   isLate = false;
+  /** Bytes for a millisecond between the last two looks: what a system took at once says nothing of its reader. */
+  pace = Infinity;
+  private lookedAt: number;
+  private movedAtLook = 0;
   private found: string | undefined;
 
   constructor(
     private readonly address: string,
     readonly began: number,
-  ) {}
+  ) {
+    this.lookedAt = began;
+  }
+
+  measure(now: number): void {
+    const { moved } = this;
+    this.pace = (moved - this.movedAtLook) / Math.max(1, now - this.lookedAt);
+    [this.movedAtLook, this.lookedAt] = [moved, now];
+  }
 
   /** Looked for in late ones alone: most requests never ask. */
   get network(): string {
@@ -62,6 +74,7 @@ export class SlowCallers {
   private readonly late = new Map<string, Set<CallerWait>>();
   private lateOnes = 0;
   private bytes = 0;
+  private readonly afterLooks: (() => void)[] = [];
 
   constructor(
     private readonly room: Room = ROOM,
@@ -71,6 +84,11 @@ export class SlowCallers {
   /** How many wait, and what is counted for them and for whole bodies. */
   get taken(): { waits: number; bytes: number } {
     return { waits: this.fresh.size + this.lateOnes, bytes: this.bytes };
+  }
+
+  /** Runs this after each look: paces are known then. */
+  afterLook(run: () => void): void {
+    this.afterLooks.push(run);
   }
 
   begin(wait: CallerWait): void {
@@ -102,17 +120,20 @@ export class SlowCallers {
     wait.counted = 0;
   }
 
-  /** Lets the slowest give way that holds one of these connections, of the network that holds most; no quick one. */
-  giveWay(connections: object): void {
-    const now = this.now();
+  /**
+   * Lets the slowest give way that holds one of these connections, of `ofNetwork`, or of the network that holds most; no
+   * quick one. Whether there was one.
+   */
+  giveWay(connections: object, ofNetwork?: string): boolean {
     let most: CallerWait[] = [];
-    for (const waits of this.late.values()) {
-      const slow = [...waits].filter(
-        (wait) => wait.holds === connections && rateOf(wait, now) < QUICK_BYTES_PER_MS,
-      );
+    for (const [network, waits] of this.late) {
+      if (ofNetwork !== undefined && network !== ofNetwork) continue;
+      const slow = [...waits].filter(({ holds, pace }) => holds === connections && pace < QUICK_BYTES_PER_MS);
       if (slow.length > most.length) most = slow;
     }
-    this.dismiss(this.slowestOf(most));
+    const slowest = this.slowestOf(most);
+    this.dismiss(slowest);
+    return slowest !== undefined;
   }
 
   /** To be called every second: ends who is overdue, and who is late beyond its network's share. */
@@ -128,10 +149,14 @@ export class SlowCallers {
       this.lateOnes += 1;
     }
     for (const waits of this.late.values()) {
-      for (const wait of waits) if (wait.isOverdue(now)) this.dismiss(wait);
+      for (const wait of waits) {
+        wait.measure(now);
+        if (wait.isOverdue(now)) this.dismiss(wait);
+      }
       this.keepToShare(waits);
     }
     while (this.lateOnes > this.room.late) this.dismiss(this.slowestOf(this.largest()));
+    for (const run of this.afterLooks) run();
   }
 
   private keepToShare(waits: ReadonlySet<CallerWait>): void {
@@ -176,13 +201,8 @@ export class SlowCallers {
   }
 
   private slowestOf(waits: Iterable<CallerWait>): CallerWait | undefined {
-    const now = this.now();
     let slowest: CallerWait | undefined;
-    let least = Infinity;
-    for (const wait of waits) {
-      const rate = rateOf(wait, now);
-      if (rate < least) [slowest, least] = [wait, rate];
-    }
+    for (const wait of waits) if (slowest === undefined || wait.pace < slowest.pace) slowest = wait;
     return slowest;
   }
 
@@ -193,5 +213,3 @@ export class SlowCallers {
     wait.giveUp(why);
   }
 }
-
-const rateOf = ({ moved, began }: CallerWait, now: number): number => moved / (now - began);

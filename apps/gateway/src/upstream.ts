@@ -3,9 +3,11 @@ import { Problem } from '@customer-platform/problem-json';
 import { type Dispatcher, Pool } from 'undici';
 import { AnswerWait, mindUnread } from './answer-wait.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
+import { Lane, Place } from './lane.js';
 import { answerProblem } from './problem-response.js';
 import {
   type Body,
+  type BodyTold,
   BodyTooSlow,
   BodyWait,
   CallerGone,
@@ -26,6 +28,7 @@ interface Patience {
 /** What modules are given in production. */
 export const PATIENCE: Patience = { connect: 1_000, headers: 30_000, body: 60_000 };
 
+/** Requests that a module works on at once; as many connections more are for those that wait for their callers. */
 const CONNECTIONS = 128;
 /** For bodies that go on while they come: as slowly as their callers send, and so apart from all others. */
 const CONNECTIONS_OF_LARGE = 32;
@@ -36,9 +39,11 @@ const LONGEST_QUEUE = 2_048;
  */
 const LASTING = 512;
 
-/** An answer is taken ahead of its reader up to here, one that lasts up to there; then its module waits. */
-const AHEAD_BYTES = 1 << 20;
-const AHEAD_BYTES_OF_LASTING = 64 << 10;
+/**
+ * An answer is taken ahead of its reader up to here, and the pieces that are on their way; then its module waits. As many as
+ * there are connections fit into the room for what waits for callers. The system takes some megabytes of each besides.
+ */
+const AHEAD_BYTES = 64 << 10;
 
 /** Callers that went away are noted with the status nginx made customary; it is never sent. */
 const CLIENT_CLOSED = 499;
@@ -70,14 +75,6 @@ interface Exchange {
   lasts?: boolean;
 }
 
-/** Connections to the module, and how many requests use them or wait for one. */
-interface Lane {
-  readonly pool: Pool;
-  readonly connections: number;
-  readonly most: number;
-  running: number;
-}
-
 /** How one try ended: answered (or abandoned by the caller) with a status, or failed before it could be. */
 interface Outcome {
   status: number;
@@ -94,7 +91,8 @@ interface Outcome {
 export class Upstream {
   private readonly ordinary: Lane;
   private readonly large: Lane;
-  private readonly lastingPool: Pool;
+  /** Where readers wait to be let in to answers that last; those that last have left it. */
+  private readonly doors: Lane;
   private readonly patience: Patience;
   private readonly callers: SlowCallers;
   private readonly mostLasting: number;
@@ -110,15 +108,15 @@ export class Upstream {
     this.patience = options.patience ?? PATIENCE;
     this.callers = options.callers ?? new SlowCallers();
     this.mostLasting = lasting;
-    this.ordinary = this.laneOf(origin, connections, longestQueue);
+    this.ordinary = this.laneOf(origin, { connections, spare: connections, longestQueue });
     const few = Math.min(connections, CONNECTIONS_OF_LARGE);
-    this.large = this.laneOf(origin, few, few);
-    this.lastingPool = this.poolOf(origin, lasting + connections);
+    this.large = this.laneOf(origin, { connections: few, spare: 0, longestQueue: few });
+    const beforeDoors = { connections: connections + longestQueue, spare: 0, longestQueue: 0 };
+    this.doors = new Lane(this.poolOf(origin, lasting + connections), beforeDoors, this.callers);
   }
 
-  private laneOf(origin: string, connections: number, longestQueue: number): Lane {
-    const pool = this.poolOf(origin, connections);
-    return { pool, connections, most: connections + longestQueue, running: 0 };
+  private laneOf(origin: string, size: ConstructorParameters<typeof Lane>[1]): Lane {
+    return new Lane(this.poolOf(origin, size.connections + size.spare), size, this.callers);
   }
 
   private poolOf(origin: string, connections: number): Pool {
@@ -165,14 +163,19 @@ export class Upstream {
 
   /** Cuts every connection to the module. */
   async destroy(): Promise<void> {
-    const pools = [this.ordinary.pool, this.large.pool, this.lastingPool];
-    await Promise.all(pools.map((pool) => pool.destroy()));
+    const lanes = [this.ordinary, this.large, this.doors];
+    await Promise.all(lanes.map(({ pool }) => pool.destroy()));
   }
 
   /** Ends the answers that last: their readers come back, to another gateway. None begins any more. */
   drain(): void {
     this.draining = true;
     for (const end of this.lasting) end();
+  }
+
+  private laneFor(lasts: boolean, body: Body): Lane {
+    if (lasts) return this.doors;
+    return body instanceof LargeBody ? this.large : this.ordinary;
   }
 
   private demandPlace(): void {
@@ -188,27 +191,15 @@ export class Upstream {
       controller.abort(error as Error);
       return false;
     }
-    this.ordinary.running -= 1;
     this.lasting.add(last);
     return true;
   }
 
-  /** A place among those that use the module's connections or wait for one; a slow caller gives way to who waits. */
-  private enter(lane: Lane, lasts: boolean): void {
-    if (lasts) this.demandPlace();
-    if (lane.running >= lane.most) throw new Error('too many requests wait for the module');
-    if (lane.running >= lane.connections) this.callers.giveWay(lane);
-    lane.running += 1;
-  }
-
   private attempt(exchange: Exchange, headers: string[], body: Body, wait: BodyWait): Promise<Outcome> {
     const { request, response, edge, lasts = false } = exchange;
-    const lane = body instanceof LargeBody && !lasts ? this.large : this.ordinary;
-    this.enter(lane, lasts);
-    const last = (): void => {
-      if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
-      else response.destroy();
-    };
+    const lane = this.laneFor(lasts, body);
+    if (lasts) this.demandPlace();
+    const last = (): void => endAtOnce(response);
     return new Promise<Outcome>((settle) => {
       let status = 0;
       let settled = false;
@@ -217,14 +208,15 @@ export class Upstream {
       const done = (outcome: Outcome): void => {
         if (settled) return;
         settled = true;
-        if (!this.lasting.delete(last)) lane.running -= 1;
+        this.lasting.delete(last);
         if (unread) unread.holds = undefined;
         response.off('close', onClose).off('drain', onDrain);
         this.callers.end(wait);
         settle(outcome);
+        lane.leave(place);
       };
       const fail = (failure: Error): void => {
-        // What waits for a connection is not told by undici; it ends here, and there when its turn comes.
+        // What is being connected is not told by undici; it ends here, and there when it has begun.
         begun?.abort(failure);
         done({ status: 0, failure });
       };
@@ -235,25 +227,28 @@ export class Upstream {
       const onDrain = (): void => {
         if (unread) unread.holds = undefined;
         unread = undefined;
+        lane.goOn(place);
         begun?.resume();
       };
       response.on('close', onClose).on('drain', onDrain);
-      const told = { passed: () => this.callers.release(wait), failed: fail };
-      const passed = body instanceof LargeBody ? new DetachedBody(request, body, wait, told) : body;
-      (lasts ? this.lastingPool : lane.pool).dispatch(
-        { path: request.url ?? '/', method: request.method ?? 'GET', headers, body: passed },
-        {
+      const dispatch = (): void => {
+        const passed = this.passOn(exchange, body, wait, { received: () => lane.goOn(place), failed: fail });
+        const asked = { path: request.url ?? '/', method: request.method ?? 'GET', headers, body: passed };
+        lane.pool.dispatch(asked, {
           onRequestStart: (controller) => {
             if (settled) return controller.abort(new CallerGone());
             begun = controller;
-            if (!(body instanceof LargeBody)) return;
+            if (!(body instanceof LargeBody) || request.complete) return;
+            lane.waitForCaller(place);
             wait.goesOn(lane, this.callers.now());
-            wait.whenGivenUp(fail);
             this.callers.begin(wait);
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
-            if (lasts && statusCode === 200 && !this.takePlace(last, controller)) return;
+            if (lasts && statusCode === 200) {
+              if (!this.takePlace(last, controller)) return;
+              lane.leave(place);
+            }
             status = statusCode;
             const raw = (controller.rawHeaders ?? []) as Buffer[];
             response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
@@ -261,9 +256,9 @@ export class Upstream {
           onResponseData: (controller, chunk) => {
             if (response.write(chunk)) return;
             unread ??= AnswerWait.of(response, this.callers, edge.address);
-            const ahead = lasts ? AHEAD_BYTES_OF_LASTING : AHEAD_BYTES;
-            if (unread.add(chunk.length) && response.writableLength < ahead) return;
+            if (unread.add(chunk.length) && response.writableLength < AHEAD_BYTES) return;
             unread.holds = lasts ? this.lasting : lane;
+            lane.waitForCaller(place);
             controller.pause();
           },
           onResponseEnd: () => {
@@ -272,8 +267,30 @@ export class Upstream {
             done({ status });
           },
           onResponseError: (_controller, failure) => done({ status: 0, failure }),
-        },
-      );
+        });
+      };
+      const place = new Place(edge.address, dispatch, (failure) => done({ status: 0, failure }));
+      lane.enter(place);
+    });
+  }
+
+  /** What the module is sent: a large body while it comes, of which others hear when all of it is here, or is not to be. */
+  private passOn(
+    { request }: Exchange,
+    body: Body,
+    wait: BodyWait,
+    { received, failed }: Pick<BodyTold, 'received' | 'failed'>,
+  ): Buffer | DetachedBody | null {
+    if (!(body instanceof LargeBody)) return body;
+    wait.whenGivenUp(failed);
+    return new DetachedBody(request, body, wait, {
+      passed: () => this.callers.release(wait),
+      received: () => {
+        this.callers.end(wait);
+        wait.ends();
+        received();
+      },
+      failed,
     });
   }
 
@@ -303,6 +320,12 @@ export class Upstream {
     const detail = `The ${this.name} module cannot be reached; try again shortly.`;
     return new Problem('dependency_unavailable', { detail, cause });
   }
+}
+
+/** Ends an answer that lasts, and its connection. */
+function endAtOnce(response: ServerResponse): void {
+  if (response.headersSent && response.writableLength === 0) response.end(() => response.destroy());
+  else response.destroy();
 }
 
 /** Errors after which undici knows that no byte reached the module. */

@@ -6,6 +6,9 @@ export class GrowingBuffer {
   length = 0;
   private held: Buffer | undefined;
 
+  /** @param most what comes at most, where that is known: no more is taken for it */
+  constructor(private readonly most = Infinity) {}
+
   /** What it takes of the memory. */
   get capacity(): number {
     return this.held?.length ?? 0;
@@ -16,7 +19,8 @@ export class GrowingBuffer {
     else {
       const length = this.length + chunk.length;
       if (length > this.held.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.max(2 * this.held.length, length, 512));
+        const doubled = Math.max(2 * this.held.length, 512);
+        const larger = Buffer.allocUnsafeSlow(Math.max(Math.min(doubled, this.most), length));
         this.held.copy(larger, 0, 0, this.length);
         this.held = larger;
       }
