@@ -63,6 +63,12 @@ describe('the totals of a run', () => {
       'b.spec.ts: There is no Redis for darwin-arm64.',
     ]);
     expect(jestTotals(lacking, 1)).toEqual({ passed: 5, failed: 0, skipped: 2 });
+    const message = '● Test suite failed to run\n\nTypeError: of the clean-up';
+    const unclean = {
+      ...lacking,
+      testResults: [{ ...file, message, assertionResults: [failing('limits in Redis', missing)] }],
+    };
+    expect(jestTotals(unclean, 1)).toEqual({ passed: 5, failed: 0, skipped: 1 });
     const broken = {
       ...result,
       numFailedTests: 1,

@@ -40,14 +40,25 @@ export function notJudged(result: JestResult): string[] {
   });
 }
 
+/** Files whose clean-up failed after something in them could not be judged, which Jest counts as files that did not run. */
+function unclean(result: JestResult): number {
+  return result.testResults.filter(
+    (file) =>
+      file.assertionResults.length > 0 &&
+      file.message.includes('Test suite failed to run') &&
+      notJudged({ ...result, testResults: [file] }).length > 0,
+  ).length;
+}
+
 /**
- * Jest's totals. A suite that did not run is one failure; what could not be judged on this machine is skipped. Where nothing says what went wrong although Jest failed
- * (no result, a failing teardown), that is one failure too: a red run is never counted green.
+ * Jest's totals. A suite that did not run is one failure; what could not be judged on this machine is skipped. Where
+ * nothing says what went wrong although Jest failed (no result, a failing teardown), that is one failure too: a red run is
+ * never counted green.
  */
 export function jestTotals(result: JestResult | undefined, status: number | null): Totals {
   if (!result) return { passed: 0, failed: 1, skipped: 0 };
   const lacking = notJudged(result).length;
-  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites - lacking;
+  const failed = result.numFailedTests + result.numRuntimeErrorTestSuites - lacking - unclean(result);
   return {
     passed: result.numPassedTests,
     failed: failed === 0 && lacking === 0 && status !== 0 ? 1 : failed,
