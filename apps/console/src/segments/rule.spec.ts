@@ -82,7 +82,7 @@ const event = fc.record(
       fc.tuple(text, test).map(([property, asked]) => ({ property, ...asked })),
       { maxLength: 3 },
     ),
-    count: fc.record({ op: fc.constantFrom(...COUNT_OPS), value: fc.nat() }),
+    count: fc.record({ op: fc.constantFrom(...COUNT_OPS), value: fc.nat({ max: 1_000 }) }),
     within: window,
   },
   { requiredKeys: ['event'] },
@@ -168,6 +168,7 @@ describe('what is wrong with a rule', () => {
     ['59 seconds', paid({ within: 'PT59S' }), ['/rule/within duration']],
     ['3,651 days', paid({ within: 'P3651D' }), ['/rule/within duration']],
     ['a negative count', paid({ count: { op: 'gt', value: -1 } }), ['/rule/count/value count']],
+    ['a count that is too high', paid({ count: { op: 'gt', value: 1_001 } }), ['/rule/count/value count']],
     ['a count of none', paid({ count: { op: 'eq', value: 0 } }), []],
     ['an event without a name', { not: { event: '' } }, ['/rule/not/event event']],
     [
