@@ -15,11 +15,12 @@ import { answerProblem } from '../problems/answer-problem.js';
 import { eventStreamOf } from '../streams/event-stream.js';
 import { answerClientError, MAX_URI_BYTES } from '../problems/client-error.js';
 import type { ExpressConstructors } from './fast-express.adapter.js';
+import { type BodyClass, LOOK_EVERY_MS, SlowPeers } from './slow-peers.js';
 
 const MAX_HEADER_BYTES = 24 * 1024;
 const HEADERS_TIMEOUT_MS = 20_000;
-/** Long enough for an import of 512 MiB on a slow line; the gateway watches bodies for stalling. */
-const REQUEST_TIMEOUT_MS = 600_000;
+/** Bodies are watched for progress instead (`slow-peers.ts`): an import may take as long as its line does. */
+const REQUEST_TIMEOUT_MS = 0;
 /**
  * Told to whoever calls: undici lets an idle connection go 2 s before, so that it is never the module that closes first,
  * and a module that ends has none left by then that a request could be on its way on.
@@ -45,6 +46,8 @@ interface ListenerOptions {
 export class Listener {
   readonly server: Server;
   private readonly inFlight = new Set<ServerResponse>();
+  private readonly slow = new SlowPeers(bodyClassOf, answerTooSlow);
+  private looking: NodeJS.Timeout | undefined;
   private draining = false;
   private refusing = false;
 
@@ -71,9 +74,15 @@ export class Listener {
   async listen(port: number, host: string): Promise<string> {
     this.server.listen(port, host);
     await once(this.server, 'listening');
+    this.looking = setInterval(() => this.look(performance.now()), LOOK_EVERY_MS).unref();
     const address = this.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
     return `http://${name}:${address.port}`;
+  }
+
+  /** Lets go of peers that neither send nor take; it looks by itself as well. */
+  look(now: number): void {
+    this.slow.look(now);
   }
 
   /** Lets kept connections end: every answer from now on closes its own. Streams, which end by nothing else, end now. */
@@ -96,13 +105,16 @@ export class Listener {
     const timer = setTimeout(() => this.server.closeAllConnections(), withinMs);
     await closed;
     clearTimeout(timer);
+    clearInterval(this.looking);
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
     const started = performance.now();
     this.inFlight.add(response);
+    this.slow.begin(request, response, started);
     response.once('close', () => {
       this.inFlight.delete(response);
+      this.slow.end(response);
       // How long somebody listened says nothing of how long an answer takes.
       const until = eventStreamOf(response)?.openedAt ?? performance.now();
       this.observe(request, response, until - started);
@@ -165,4 +177,16 @@ export class Listener {
 function routeOf(request: IncomingMessage): string {
   if (!hasState(request)) return pathOf(request);
   return stateOf(request).route?.fullPath ?? 'unmatched';
+}
+
+/** How long a body may take, by its route. What the raw hook reads, and what has no route yet, is short. */
+function bodyClassOf(request: IncomingMessage): BodyClass {
+  const route = hasState(request) ? stateOf(request).route : undefined;
+  if (route === undefined || route.latencyClass === 'ingestion') return 'event';
+  return route.body === 'stream' ? 'file' : 'ordinary';
+}
+
+/** Answers as Node does where a request takes too long: the handler, which waits for the body, hears the end of that. */
+function answerTooSlow({ socket }: IncomingMessage): void {
+  answerClientError(Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket);
 }

@@ -7,6 +7,9 @@ import { Problem, PROBLEM_CONTENT_TYPE, type ProblemCode } from '@customer-platf
 /** The longest request target taken, in bytes; the parser itself counts it among the headers. */
 export const MAX_URI_BYTES = 8 * 1024;
 
+/** How long a connection that was refused may stay, so that its answer arrives, in milliseconds. */
+const LINGER_MS = 10_000;
+
 /** What Node's parser reports, with the bytes it stumbled on. */
 interface ParserError extends Error {
   code?: string;
@@ -33,6 +36,9 @@ export function answerClientError(error: Error, socket: Duplex): void {
   }
   const isUri = code === 'HPE_HEADER_OVERFLOW' && rawPacket !== undefined && beginsWithLongTarget(rawPacket);
   socket.end(rawProblem(new Problem(isUri ? 'uri_too_long' : (CODES[code] ?? 'malformed_request'))));
+  // Whoever does not close its side would keep the connection.
+  const late = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+  socket.once('close', () => clearTimeout(late));
 }
 
 /** A whole HTTP answer with a problem, for a connection that has no response object; it closes the connection. */
