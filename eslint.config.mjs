@@ -198,6 +198,13 @@ export default defineConfig(
     },
   },
   {
+    name: 'house/answers-requests',
+    // Of what goes on beside requests, the loops of the event bus, a failure that nobody foresaw does end the process.
+    files: ['apps/*/{src,server}/**/*.ts', 'libs/{authorization,http}/src/**/*.ts'],
+    ignores: [...SPECS, 'apps/console/src/**'],
+    rules: { 'house/heard-promise': 'error' },
+  },
+  {
     name: 'house/ends',
     files: ['apps/**/*.ts', 'libs/**/*.ts'],
     ignores: [...SPECS, 'libs/testing/**'],

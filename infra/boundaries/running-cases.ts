@@ -75,6 +75,26 @@ export const streamCases: LintCase[] = [
   ),
 ];
 
+const WORKER = (body: string): string =>
+  `export class Worker {\n  begin(): void {\n    void this.work();\n  }\n\n  private async work(): Promise<void> {\n    ${body}\n  }\n}\n`;
+/** What is set aside is heard where it fails. */
+export const promiseCases: LintCase[] = [
+  inService(
+    'house/heard-promise',
+    'a promise set aside that nobody hears fail',
+    'export function begin(work: () => Promise<void>): void {\n  void work();\n}\n',
+    'export function begin(work: () => Promise<void>): void {\n  work().catch((error: unknown) => tell(error));\n}\n\nfunction tell(error: unknown): void {\n  process.stderr.write(String(error));\n}\n',
+  ),
+  inService(
+    'house/heard-promise',
+    'a function set aside that waits outside of its own try',
+    WORKER('await Promise.resolve();'),
+    WORKER(
+      'try {\n      await Promise.resolve();\n    } catch (error) {\n      process.stderr.write(String(error));\n    }',
+    ),
+  ),
+];
+
 const SPEC = 'apps/core/src/contacts/contacts.spec.ts';
 const inSpec = (name: string, illegal: string, legal: string): LintCase => ({
   name,

@@ -4,6 +4,7 @@ import { documentedExport } from './documented-export.rule.ts';
 import { explainedDisable } from './explained-disable.rule.ts';
 import { fileName } from './file-name.rule.ts';
 import { functionSize } from './function-size.rule.ts';
+import { heardPromise } from './heard-promise.rule.ts';
 import { heardStream } from './heard-stream.rule.ts';
 import { noAssertedTime } from './no-asserted-time.rule.ts';
 import { noBarrel } from './no-barrel.rule.ts';
@@ -21,6 +22,7 @@ export const house = {
     'explained-disable': explainedDisable,
     'file-name': fileName,
     'function-size': functionSize,
+    'heard-promise': heardPromise,
     'heard-stream': heardStream,
     'no-asserted-time': noAssertedTime,
     'no-barrel': noBarrel,

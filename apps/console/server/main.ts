@@ -24,8 +24,8 @@ const running = await startConsole({
 const operations = await startOperations(observed, { host, port: internalPort }, () => draining);
 log.info({ url: running.url }, 'listening');
 
-process.once('SIGTERM', () => void stop('SIGTERM'));
-process.once('SIGINT', () => void stop('SIGINT'));
+process.once('SIGTERM', () => end('SIGTERM'));
+process.once('SIGINT', () => end('SIGINT'));
 
 function readOrExit(): ConsoleConfig {
   try {
@@ -34,6 +34,13 @@ function readOrExit(): ConsoleConfig {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1);
   }
+}
+
+function end(signal: string): void {
+  stop(signal).catch((error: unknown) => {
+    log.fatal({ err: error }, 'could not end in order');
+    process.exit(1);
+  });
 }
 
 async function stop(signal: string): Promise<void> {

@@ -29,17 +29,19 @@ export async function startOperations(
   isDraining: () => boolean,
 ): Promise<Server> {
   const server = createServer((request, response) => {
-    void (async () => {
-      if (request.url === '/metrics') {
-        response.writeHead(200, { 'content-type': observed.registry.contentType });
-        return response.end(await observed.registry.metrics());
-      }
-      const live = request.url === '/health/live';
-      if (!live && request.url !== '/health/ready') return response.writeHead(404).end();
-      const up = live || !isDraining();
-      response.writeHead(up ? 200 : 503, { 'content-type': 'application/json' });
-      return response.end(JSON.stringify({ status: up ? 'ok' : 'draining' }));
-    })();
+    if (request.url === '/metrics') {
+      observed.registry.metrics().then(
+        (text) => response.writeHead(200, { 'content-type': observed.registry.contentType }).end(text),
+        // A metric that cannot be read must not end who serves everybody.
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+      return;
+    }
+    const live = request.url === '/health/live';
+    if (!live && request.url !== '/health/ready') return void response.writeHead(404).end();
+    const up = live || !isDraining();
+    response.writeHead(up ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ status: up ? 'ok' : 'draining' }));
   });
   await listen(server, host, port);
   return server;

@@ -27,14 +27,14 @@ const operations = await startOperations(
 );
 log.info({ url: gateway.url, operations: operations.port }, 'listening');
 
-process.once('SIGTERM', () => void stop('SIGTERM'));
-process.once('SIGINT', () => void stop('SIGINT'));
+process.once('SIGTERM', () => end('SIGTERM'));
+process.once('SIGINT', () => end('SIGINT'));
 // A state nobody foresaw: better started anew than gone on with, but not before what runs has been answered.
 for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
   process.on(event, (error: unknown) => {
     log.fatal({ err: error, event }, 'an error was caught by nobody');
     process.exitCode = 1;
-    void stop(event);
+    end(event);
   });
 }
 process.on('SIGHUP', () => {
@@ -48,6 +48,13 @@ function readOrExit(): GatewayConfig {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1);
   }
+}
+
+function end(signal: string): void {
+  stop(signal).catch((error: unknown) => {
+    log.fatal({ err: error }, 'could not end in order');
+    process.exit(1);
+  });
 }
 
 async function stop(signal: string): Promise<void> {

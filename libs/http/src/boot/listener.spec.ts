@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Server } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { Module } from '@nestjs/common';
+import { Gauge, register } from 'prom-client';
 import { created, gate } from '../../test/things.controller.js';
 import { call, problemOf, raw, startThings } from '../../test/things.fixture.js';
 import { ThingsModule } from '../../test/things.module.js';
@@ -164,6 +165,15 @@ describe('operations', () => {
     expect(body).toMatch(/route="\/hot",status="202"/);
     expect(body).toContain('process_resident_memory_bytes');
     expect(body).not.toContain('cafe');
+  });
+
+  it('a metric that cannot be read is a failed answer, and ends nobody', async () => {
+    const collect = (): Promise<never> => Promise.reject(new Error('away'));
+    register.registerMetric(new Gauge({ name: 'unreadable', help: 'x', collect, registers: [] }));
+    const { status, body } = await call(app.url, '/metrics');
+    expect([status, body.code]).toEqual([500, 'internal_error']);
+    register.removeSingleMetric('unreadable');
+    expect((await call(app.url, '/metrics')).status).toBe(200);
   });
 
   it('/openapi.json is there when it is committed', async () => {

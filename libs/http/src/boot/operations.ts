@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { correlationIdFrom } from '@customer-platform/events';
 import { metrics } from '../observe/metrics.js';
 import { readiness } from '../observe/readiness.js';
+import { answerError } from '../problems/answer-problem.js';
 
 /** The paths that every app answers beside its routes, on its public listener; the gateway does not pass them on. */
 export class Operations {
@@ -13,15 +15,18 @@ export class Operations {
   /** Answers one of its paths; false if the request is for something else. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+    // What cannot be read must not end who serves everybody.
+    const fail = (error: unknown): void =>
+      answerError(request, response, error, correlationIdFrom(request.headers['x-correlation-id']));
     switch (request.url) {
       case '/health/live':
         write(response, 200, { status: 'live' });
         return true;
       case '/health/ready':
-        void this.answerReadiness(response);
+        this.answerReadiness(response).catch(fail);
         return true;
       case '/metrics':
-        void this.answerMetrics(response);
+        this.answerMetrics(response).catch(fail);
         return true;
       case '/openapi.json':
         if (!this.openApi) return false;

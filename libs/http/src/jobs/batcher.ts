@@ -1,4 +1,5 @@
 import { runForNobody } from '../observe/correlation.js';
+import { log } from '../observe/log.js';
 
 /** Nothing, or a result for each item, in their order. */
 type ResultsOf<Result> = [Result] extends [void] ? void : readonly Result[];
@@ -81,7 +82,9 @@ export class Batcher<Item, Result = void> {
     place.cancel = undefined;
     if (place.waiting.length === 0 || place.running >= this.parallel) return;
     // Whoever came first may leave: the others' answers do not hang on it.
-    void runForNobody(() => this.work(place, at, this.take(place)));
+    runForNobody(() => this.work(place, at, this.take(place))).catch((error: unknown) => {
+      log.error({ err: error }, 'A batch was not settled');
+    });
     this.schedule(place, at);
   }
 
@@ -103,8 +106,11 @@ export class Batcher<Item, Result = void> {
     batch: readonly Waiting<Item, Result>[],
   ): Promise<void> {
     place.running += 1;
-    await this.settle(batch);
-    place.running -= 1;
+    try {
+      await this.settle(batch);
+    } finally {
+      place.running -= 1;
+    }
     if (at !== '' && place.running === 0 && place.waiting.length === 0) this.places.delete(at);
     else this.schedule(place, at);
   }

@@ -149,7 +149,7 @@ export class LiveStreams implements OnModuleDestroy {
     if (this.timers.length > 0) return;
     this.renewal.start(RENEW_EVERY_MS);
     this.timers = [
-      setInterval(() => void this.check(), CHECK_EVERY_MS).unref(),
+      setInterval(() => this.check(), CHECK_EVERY_MS).unref(),
       setInterval(() => this.feed.streams.forEach((each) => each.beat()), BEAT_EVERY_MS).unref(),
     ];
   }
@@ -225,8 +225,8 @@ export class LiveStreams implements OnModuleDestroy {
   }
 
   /** Who may not listen any more hears nothing more; silence of the registry permits nothing. */
-  private async check(): Promise<void> {
-    await Promise.all([...this.requests].map(([live, request]) => this.checkOne(live, request)));
+  private check(): void {
+    for (const [live, request] of this.requests) void this.checkOne(live, request);
   }
 
   private async checkOne(live: LiveStream, request: IncomingMessage): Promise<void> {

@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
+import { log } from '@customer-platform/http';
 import { isAllowedPort, resolveDestination } from '@customer-platform/outbound';
 import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
@@ -29,7 +30,11 @@ export class Transports implements OnApplicationShutdown {
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
   ) {
-    this.reaper = setInterval(() => void this.closeUnused(Date.now() - IDLE_MS), IDLE_MS / 5);
+    this.reaper = setInterval(() => {
+      this.closeUnused(Date.now() - IDLE_MS).catch((error: unknown) => {
+        log.warn({ err: error }, 'A way out that nobody uses did not close cleanly');
+      });
+    }, IDLE_MS / 5);
     this.reaper.unref();
   }
 

@@ -94,13 +94,17 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     const { endpoint_id: endpoint } = delivery;
     this.inFlight += 1;
     this.flights.set(endpoint, (this.flights.get(endpoint) ?? 0) + 1);
-    void this.attempt(delivery).then((ended) => {
-      this.inFlight -= 1;
-      const before = this.flights.get(endpoint) ?? 1;
-      if (before > 1) this.flights.set(endpoint, before - 1);
-      else this.flights.delete(endpoint);
-      if (ended) void this.note(ended, before >= MOST_IN_FLIGHT);
-    });
+    this.attempt(delivery)
+      .then((ended) => {
+        this.inFlight -= 1;
+        const before = this.flights.get(endpoint) ?? 1;
+        if (before > 1) this.flights.set(endpoint, before - 1);
+        else this.flights.delete(endpoint);
+        return ended && this.note(ended, before >= MOST_IN_FLIGHT);
+      })
+      .catch((error: unknown) => {
+        log.error({ err: error, endpoint }, 'The outcome of a webhook delivery could not be noted');
+      });
   }
 
   /** One try; undefined when it could not even be begun, and its claim will run out. */
@@ -121,8 +125,11 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private async note(ended: EndedTry, wasFull: boolean): Promise<void> {
     this.unwritten += 1;
-    await this.outcomes.add(ended);
-    this.unwritten -= 1;
+    try {
+      await this.outcomes.add(ended);
+    } finally {
+      this.unwritten -= 1;
+    }
     if (wasFull) this.rest.wake();
   }
 }
