@@ -91,6 +91,6 @@ export {
   type SubjectPlace,
   type SubjectQuestion,
 } from './subject-rows/subject-rows.js';
-export { subjectStatements, type SubjectRow, type SubjectTable } from './subject-rows/subject-table.js';
+export type { SubjectTable } from './subject-rows/subject-table.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';
 export { holdInTurn, keepInTurn } from './turn-locks.js';

@@ -1,20 +1,15 @@
-import {
-  subjectStatements,
-  type Database,
-  type SubjectPage,
-  type SubjectPlace,
-  type SubjectQuestion,
-  type SubjectRow,
-} from '@customer-platform/database';
+import type { Database, SubjectPage, SubjectPlace, SubjectQuestion } from '@customer-platform/database';
 import { lettersOf } from '../erasure/letters-of-person.js';
 import { identifiersOf } from '../erasure/person.js';
 import { SoughtPerson } from '../erasure/sought-person.js';
-import { LETTERS } from './subject-tables.js';
+import { LETTER_COLUMNS, LETTERS } from './subject-tables.js';
 
 /** UTF-8 of the rows of one page, beyond the first row. */
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
 
-const { first: READ } = subjectStatements(LETTERS);
+const READ = `
+  SELECT own.id, row_to_json(given.*)::text AS row FROM dead_letters AS own, LATERAL (SELECT ${LETTER_COLUMNS}) AS given
+   WHERE own.organization_id = $1 AND own.id = ANY($2::uuid[]) ORDER BY own.id`;
 
 /** The dead letters that an archive holds: the same that an erasure would close. */
 export class ArchivedLetters {
@@ -37,13 +32,13 @@ export class ArchivedLetters {
       const identifiers = await identifiersOf(tx, contactIds);
       const whose = { contactIds, identifiers, person: new SoughtPerson(contactIds, identifiers) };
       const { ids, next } = await lettersOf(tx, whose, after?.place[0] ?? null);
-      const rows = await tx.query<SubjectRow>(READ, [tx.organizationId, ids, ids.length]);
+      const rows = await tx.query<{ id: string; row: string }>(READ, [tx.organizationId, ids]);
       let bytes = 0;
       const fitting = rows.filter(({ row }, index) => {
         bytes += Buffer.byteLength(row);
         return index === 0 || bytes <= BYTES_AT_ONCE;
       });
-      const reached = fitting.length < rows.length ? fitting.at(-1)?.place[0] : next;
+      const reached = fitting.length < rows.length ? fitting.at(-1)?.id : next;
       return {
         resource: LETTERS.resource,
         rows: fitting.map(({ row }) => row),

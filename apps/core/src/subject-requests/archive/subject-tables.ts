@@ -7,15 +7,15 @@ const own = (...names: string[]): string[] => names.map((name) => `own.${name}`)
 /** The resource whose rows hold a sealed national id. */
 export const CONTACTS = 'contacts';
 
-/** Letters are sought by what they say, which no column tells: here `$2` are their own ids. */
+/** What is given of a letter; its payload byte by byte as it came: it need not be a text that JSON takes. */
+export const LETTER_COLUMNS = `own.id, own.event_id, own.type, own.stage, own.code, own.detail, own.external_id, own.state,
+  own.received_at, encode(own.payload, 'base64') AS payload_base64`;
+
+/** Letters are sought by what they say, which no column tells (`ArchivedLetters`): here `$2` are their own ids. */
 export const LETTERS: SubjectTable = {
   resource: 'dead_letters',
   from: 'dead_letters AS own',
-  columns: [
-    ...own('id', 'event_id', 'type', 'stage', 'code', 'detail', 'external_id', 'state', 'received_at'),
-    // Byte by byte as it came: it need not be a text that JSON takes.
-    `encode(own.payload, 'base64') AS payload_base64`,
-  ],
+  columns: [LETTER_COLUMNS],
   where: 'own.id = ANY($2::uuid[])',
   order: BY_ID,
 };
