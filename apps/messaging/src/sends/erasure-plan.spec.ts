@@ -95,6 +95,19 @@ describe('the sends of a person who is erased', () => {
     for (const rowsOfOne of read) expect(rowsOfOne).toBeLessThan(4 * MANY);
   });
 
+  it('stay complained of where they were, though they are due once more', async () => {
+    const [of, whom, id] = [newId(), newId(), newId()];
+    await world.database.query(
+      `INSERT INTO sends (organization_id, id, channel, state, category, contact_id, recipient, source, lane, due_at,
+         created_at, updated_at)
+       VALUES ($1, $2, 'email', 'complained', 'marketing', $3, '{}', 'api', 0, now() + interval '1 day', now(), now())`,
+      [of, id, whom],
+    );
+    await erase(of, { contactIds: [whom], externalIds: [], addressKeys: [] });
+    const rows = await world.database.query('SELECT state, contact_id FROM sends WHERE id = $1', [id]);
+    expect(rows).toEqual([{ state: 'complained', contact_id: null }]);
+  });
+
   /** Erases the person; `read`: how many rows each change of sends reads. */
   async function erase(of: string, whom: Person): Promise<{ erased: number; read: number[] }> {
     const read: number[] = [];

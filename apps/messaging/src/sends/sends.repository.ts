@@ -41,7 +41,7 @@ const CANCELED = `id, channel, category, topic, contact_id, metadata, correlatio
 /** Ends what waits: not what a dispatcher holds in its hands at this moment, which it will notice by itself. */
 const cancel = (which: string, from = ''): string => `
   UPDATE sends SET state = 'canceled', reason = $3, due_at = NULL, release_at = NULL, claim = NULL, updated_at = $4 ${from}
-   WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced')
+   WHERE organization_id = $1 AND ${which} AND due_at IS NOT NULL AND state NOT IN ('dispatching', 'bounced', 'complained')
   RETURNING ${CANCELED}`;
 
 /**
