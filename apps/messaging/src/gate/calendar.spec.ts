@@ -220,6 +220,25 @@ describe('caps', () => {
     expect(states).toEqual(['sent', 'capped', 'sent']);
   });
 
+  it('count what went to anybody who went up in the contact, and part with the contact again', async () => {
+    now = new Date('2027-02-17T12:00Z');
+    const { api, contact, marketing } = await shop({ caps: [{ channel: 'email', limit: 2, window: 'day' }] });
+    const [x, y, z] = [await contact(SANTIAGO), await contact(SANTIAGO), await contact(SANTIAGO)];
+    const stateOf = async (id: string) => (await settled(api, await marketing(id), 'sent', 'capped')).state;
+    const merge = (from: string, into: string | null) =>
+      world.database.query('UPDATE contacts SET state = $2, merged_into = $3 WHERE id = $1', [
+        from,
+        into === null ? 'active' : 'merged',
+        into,
+      ]);
+    expect(await stateOf(x.id)).toBe('sent');
+    await merge(x.id, y.id);
+    await merge(y.id, z.id);
+    expect([await stateOf(x.id), await stateOf(z.id)]).toEqual(['sent', 'capped']);
+    await merge(x.id, null);
+    expect([await stateOf(x.id), await stateOf(x.id)]).toEqual(['sent', 'capped']);
+  });
+
   it('count a send once, however often it is tried, and only what was let through', async () => {
     now = new Date('2027-02-10T12:00Z');
     const { api, contact, marketing } = await shop({ caps: [{ channel: 'email', limit: 2, window: 'day' }] });

@@ -22,6 +22,22 @@ const CREATE = `
   SELECT *, 0 FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[])
   ON CONFLICT DO NOTHING`;
 
+/**
+ * What went to those who went up in the contacts, by contact. It stays with whom it went to: who parts again has their
+ * own. Nobody counts for them meanwhile, so that they need no lock.
+ */
+const FOLDED = `
+  WITH RECURSIVE below AS (
+    SELECT DISTINCT w.organization_id, w.contact_id AS top, w.contact_id AS id
+      FROM unnest($1::uuid[], $2::uuid[]) AS w (organization_id, contact_id)
+     UNION
+    SELECT below.organization_id, below.top, merged.id FROM below
+      JOIN contacts merged ON merged.organization_id = below.organization_id AND merged.merged_into = below.id)
+  SELECT c.organization_id, below.top AS contact_id, c.channel, c.period, c.begins_on::text AS begins_on,
+         sum(c.used)::int AS used
+    FROM below JOIN cap_counters c ON c.organization_id = below.organization_id AND c.contact_id = below.id
+   WHERE below.id <> below.top GROUP BY 1, 2, 3, 4, 5`;
+
 const ADD = `
   UPDATE cap_counters c SET used = c.used + added.count
     FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[], $6::int[])
@@ -97,6 +113,11 @@ export class CapCounters {
     await this.tx.query(CREATE, columns(sorted));
     const rows = await this.tx.query<Row>(LOCK, columns(sorted));
     for (const row of rows) this.used.set(keyOf(toCounter(row)), row.used);
+    const folded = await this.tx.query<Row>(FOLDED, columns(sorted).slice(0, 2));
+    for (const row of folded) {
+      const key = keyOf(toCounter(row));
+      this.used.set(key, (this.used.get(key) ?? 0) + row.used);
+    }
   }
 
   private countersOf({ send, contactId, caps, timezone }: ReadySend): { counter: Counter; limit: number }[] {
