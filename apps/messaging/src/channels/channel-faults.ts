@@ -13,6 +13,8 @@ export interface ChannelFault {
   readonly stage: string;
   /** The SMTP or HTTP code, where there was one. */
   readonly code: number | null;
+  /** Of the settings that it is a fault of. */
+  readonly version: number;
   readonly correlationId: string;
 }
 
@@ -32,12 +34,17 @@ export interface ShownFault {
   readonly code: number | null;
 }
 
-/** The first refusal stands until something gets through; in one order, as others write the same rows. */
+/**
+ * The first refusal stands until something gets through; in one order, as others write the same rows. Who replaces the
+ * settings waits for it, or has done so: a fault of former settings is not theirs.
+ */
 const NOTE = `
   INSERT INTO channel_faults (organization_id, channel, provider, stage, code, since)
   SELECT f.organization_id, f.channel, f.provider, f.stage, f.code, $2
-    FROM jsonb_to_recordset($1::jsonb) AS f (organization_id uuid, channel text, provider text, stage text, code int)
-   ORDER BY f.organization_id, f.channel
+    FROM jsonb_to_recordset($1::jsonb) AS f (organization_id uuid, channel text, provider text, stage text, code int,
+      version bigint)
+    JOIN channel_settings s ON s.organization_id = f.organization_id AND s.version = f.version
+   ORDER BY f.organization_id, f.channel FOR SHARE OF s
   ON CONFLICT (organization_id, channel) DO NOTHING
   RETURNING organization_id, channel`;
 

@@ -20,6 +20,8 @@ export interface ChannelPlan {
   /** Names one way out; as long as it stays the same, connections are kept. */
   readonly transportKey: string;
   readonly way: WayOut;
+  /** Of the settings that say so; 0 of the platform's own. */
+  readonly version: number;
   /** Sent in the platform's own account: its provider reports without naming an organization. */
   readonly byPlatform: boolean;
   readonly webhookUrl: string | null;

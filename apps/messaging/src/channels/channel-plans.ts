@@ -141,6 +141,7 @@ export class ChannelPlans {
       consentMode: setting.consent_mode,
       transportKey: byDefault ? `platform/${channel}` : `${organizationId}/${channel}/${version}`,
       way,
+      version,
       byPlatform: byDefault || (way.kind === 'http' && way.trusted),
       webhookUrl: this.keys.urlOf(owner, provider),
     };

@@ -202,6 +202,37 @@ describe('Retry-After', () => {
 });
 
 describe('a channel whose secret cannot be read', () => {
+  it('is nothing that the settings after it are told of, nor is what leaves by those before them', async () => {
+    const shop = aShop();
+    const held = [401, 201].map((status) => ({ status, ...Promise.withResolvers<void>() }));
+    let calls = 0;
+    provider.answer = async () => {
+      const mine = held[calls++];
+      await mine?.promise;
+      return { status: mine?.status ?? 401, body: { provider_message_id: randomUUID() } };
+    };
+    const under = async (call: number) => {
+      const id = await send(shop.api, aPush());
+      await eventually(() => expect(calls).toBe(call));
+      return id;
+    };
+    await shop.put({ push: http() });
+    const before = await under(1);
+    await shop.put({ push: http() });
+    held[0]?.resolve();
+    await triedOnce(before);
+    expect(await shop.misconfigured('push')).toBeNull();
+    await dueNow(before);
+    await eventually(() => expect(calls).toBe(2));
+    await shop.put({ push: http() });
+    await triedOnce(await send(shop.api, aPush()));
+    const fault = await shop.misconfigured('push');
+    expect(fault).toMatchObject({ code: 401 });
+    held[1]?.resolve();
+    await settled(shop.api, before, 'sent');
+    expect(await shop.misconfigured('push')).toEqual(fault);
+  });
+
   it('waits for other settings, and no other organization waits with it', async () => {
     const [shop, other] = [aShop(), aShop()];
     provider.answer = () => ({ status: 201, body: { provider_message_id: randomUUID() } });

@@ -40,13 +40,15 @@ const RECORD = `
      AND (s.state = 'dispatching' OR (s.state = 'unknown' AND o.state IN ('sent', 'bounced')))
   RETURNING s.id, s.contact_id, s.metadata, s.correlation_id`;
 
-/** Nothing is in flight of them any more; and of channels that work nothing is wrong any more. */
+/** Nothing is in flight of them any more; and of channels that work, as they are set now, nothing is wrong any more. */
 const LAND = `
   WITH landed AS (
     DELETE FROM in_flight
      WHERE (organization_id, send_id, attempt) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))
   )
-  DELETE FROM channel_faults WHERE (organization_id, channel) IN (SELECT * FROM unnest($4::uuid[], $5::text[]))
+  DELETE FROM channel_faults WHERE (organization_id, channel) IN (
+    SELECT w.organization_id, w.channel FROM unnest($4::uuid[], $5::text[], $6::bigint[]) AS w (organization_id, channel, version)
+      JOIN channel_settings s ON s.organization_id = w.organization_id AND s.version = w.version)
   RETURNING organization_id, channel, provider, stage, code`;
 
 /** Outcomes by which it shows whether the provider takes the account. */
@@ -146,6 +148,7 @@ export class OutcomeRecorder {
       landed.map(({ flight }) => flight.attempt),
       working.map(({ flight }) => flight.ready.send.organizationId),
       working.map(({ flight }) => flight.ready.send.channel),
+      working.map(({ flight }) => flight.ready.plan.version),
     ]);
     await this.faults.tellOver(tx, over, now);
     await this.faults.note(tx, refused.map(faultOf), now);
@@ -171,6 +174,7 @@ function faultOf({ flight, handOff }: Outcome): ChannelFault {
     provider: plan.provider,
     stage: handOff.stage ?? 'delivery',
     code: handOff.code ?? null,
+    version: plan.version,
     correlationId: send.correlationId ?? send.id,
   };
 }

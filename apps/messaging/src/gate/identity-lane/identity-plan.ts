@@ -16,6 +16,7 @@ export function identityPlan(smtp: PlatformSmtp): ChannelPlan {
     consentMode: 'opt_out',
     transportKey: 'platform/identity',
     way: { kind: 'smtp', ...smtp, trusted: true },
+    version: 0,
     byPlatform: true,
     webhookUrl: null,
   };
