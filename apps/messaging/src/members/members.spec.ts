@@ -94,6 +94,18 @@ async function aMember(): Promise<Member> {
   return { organizationId, contactId, email, admin, me: world.app.with(token), token };
 }
 
+describe('a notification', () => {
+  it('shows what the database can keep of what its template makes', async () => {
+    const member = await aMember();
+    const content = { title: "He{{ '%00' | url_decode }}llo", body: "a{{ 'b%00' | url_decode }}c" };
+    const recipient = { contact_id: member.contactId };
+    const id = await send(member.admin, aSend({ channel: 'in_app', recipient, content }));
+    await settled(member.admin, id, 'sent');
+    const { body } = await member.me.get<{ data: unknown[] }>(NOTIFICATIONS);
+    expect(body.data).toMatchObject([{ title: 'He llo', body: 'ab\uFFFDc' }]);
+  });
+});
+
 async function stateOf(
   { admin, contactId }: Member,
   overrides: Record<string, unknown> = {},

@@ -48,8 +48,15 @@ export class MessageRendering {
     };
     const rendered = await this.renderer.render(input.organizationId, parts, scope, strict, input.purpose);
     refuseTooLong(input.channel, rendered);
-    return { locale, parts: rendered, sources: parts };
+    return { locale, parts: storable(rendered), sources: parts };
   }
+}
+
+/** A template can make of good values what no database, mail or JSON carries: `{{ '%00' | url_decode }}`. */
+function storable(parts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, text]) => [name, text.toWellFormed().replaceAll('\0', '\uFFFD')]),
+  );
 }
 
 /** What values make of a source can be longer than the source may be: no SMS is. */

@@ -1,4 +1,4 @@
-import type { Database } from '@customer-platform/database';
+import { isTransient, type Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
 import type { Lease, Transport } from '../transport.js';
@@ -44,8 +44,10 @@ export class InboxTransport implements Transport {
         tx.query(ADD, [organizationId, sendId, to, title, body, url ?? null, topic ?? null]),
       );
     } catch (error) {
-      log.warn({ err: error }, 'A notification could not be stored; it is tried again');
-      return { outcome: 'deferred' };
+      const again = isTransient(error);
+      log.warn({ err: error, again }, 'A notification could not be stored');
+      // What the database does not take for what it is, it takes at no other time.
+      return { outcome: again ? 'deferred' : 'bounced' };
     }
     // The row is the message: whether its copy is shown changes nothing.
     await this.copy?.handOff(message, lease);
