@@ -8,10 +8,13 @@ import {
   type LookedUpContact,
 } from '@customer-platform/contact-refs';
 import { Database } from '@customer-platform/database';
+import { turns } from '@customer-platform/http';
 import { UNKNOWN_PROFILE, type Contact, type ContactProfile } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
 
 const TIMEOUT_MS = 300;
+/** A chain of merges is asked for link by link, where nothing of it is known here. */
+export const MOST_LINKS = 10;
 
 /**
  * Asks core for contacts whose events have not come yet. Never called within a transaction: no connection waits for
@@ -49,7 +52,7 @@ export class ContactRefresh {
   }
 
   /**
-   * The contact behind an id, merges followed; core is asked for one that is not known here.
+   * The contact behind an id, merges followed to their end; core is asked for whoever on the way is not known here.
    * @throws Problem `dependency_unavailable` when core must be asked and is silent
    */
   async find(organizationId: string, id: string): Promise<Contact | undefined> {
@@ -58,10 +61,17 @@ export class ContactRefresh {
       const found = await this.database.inOrganization(contact, (tx) => this.contacts.resolve(tx, [contact]));
       return found.get(contactKey(contact));
     };
-    const found = await known();
-    if (found) return found;
-    await this.byId(organizationId, id);
-    return known();
+    const asked = new Set<string>();
+    let found = await known();
+    for await (const _ of turns({ most: MOST_LINKS })) {
+      if (found && found.state !== 'merged') return found;
+      const missing = found?.mergedInto ?? id;
+      if (asked.has(missing)) return found;
+      asked.add(missing);
+      await this.byId(organizationId, missing);
+      found = await known();
+    }
+    return found;
   }
 
   /**

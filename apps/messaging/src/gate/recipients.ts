@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { log, turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { addressOf, type Contact } from '../contacts/contact.js';
-import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { ContactRefresh, MOST_LINKS } from '../contacts/contact-refresh.js';
 import { Devices } from '../contacts/devices.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -55,27 +55,35 @@ export class Recipients {
     const silent = new Set<string>();
     const ids = await this.contactIds(sends, silent);
     let known = await this.load(sends, ids);
-    const missing = sends.filter((send) => {
-      const id = ids.get(send.id);
-      return id !== undefined && !known.has(contactKey({ organizationId: send.organizationId, id }));
-    });
-    await byOrganization(missing, async (organizationId, group) => {
-      const wanted = group.map((send) => ids.get(send.id) ?? '');
-      // Until core has answered: of all.
-      let unanswered: readonly string[] = wanted;
-      await this.ask(organizationId, async () => {
-        unanswered = await this.refresh.byIds(organizationId, wanted);
+    const asked = new Set<string>();
+    for await (const _ of turns({ most: MOST_LINKS })) {
+      const missing = sends.flatMap((send) => {
+        const id = missingOf(send, ids, known);
+        return id === undefined || asked.has(id) ? [] : [{ organizationId: send.organizationId, send, id }];
       });
-      for (const { id } of group) if (unanswered.includes(ids.get(id) ?? '')) silent.add(id);
-    });
-    if (missing.length > 0) known = await this.load(sends, ids);
+      if (missing.length === 0) break;
+      await byOrganization(missing, async (organizationId, group) => {
+        const wanted = group.map(({ id }) => id);
+        // Until core has answered: of all.
+        let unanswered: readonly string[] = wanted;
+        await this.ask(organizationId, async () => {
+          unanswered = await this.refresh.byIds(organizationId, wanted);
+        });
+        for (const { send, id } of group) {
+          asked.add(id);
+          if (unanswered.includes(id)) silent.add(send.id);
+        }
+      });
+      known = await this.load(sends, ids);
+    }
     const reached = sends.map((send) => {
       const id = ids.get(send.id);
       const { organizationId } = send;
       return { send, contact: id === undefined ? undefined : known.get(contactKey({ organizationId, id })) };
     });
     // Who has come all the same is known, whatever core did not answer.
-    for (const { send, contact } of reached) if (contact) silent.delete(send.id);
+    for (const { send, contact } of reached)
+      if (contact && contact.state !== 'merged') silent.delete(send.id);
     const tokens = await this.devicesOf(reached, silent);
     return new Map(
       reached.map(({ send, contact }) => [send.id, this.resolved(send, contact, tokens, silent)] as const),
@@ -219,4 +227,17 @@ async function byOrganization<T extends { readonly organizationId: string }>(
 ): Promise<void> {
   const groups = Map.groupBy(items, (item) => item.organizationId);
   await Promise.all([...groups].map(([organizationId, group]) => work(organizationId, group)));
+}
+
+/** Whom core has to be asked for: the contact, or where it was merged into somebody who is not known here, that one. */
+function missingOf(
+  { id: sendId, organizationId }: ClaimedSend,
+  ids: ReadonlyMap<string, string>,
+  known: ReadonlyMap<string, Contact>,
+): string | undefined {
+  const id = ids.get(sendId);
+  if (id === undefined) return undefined;
+  const contact = known.get(contactKey({ organizationId, id }));
+  if (!contact) return id;
+  return contact.state === 'merged' ? (contact.mergedInto ?? undefined) : undefined;
 }

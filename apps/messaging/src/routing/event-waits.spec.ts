@@ -4,8 +4,10 @@ import { eventually, InternalPeer, type Caller } from '@customer-platform/testin
 import {
   aContact,
   aRecordedEvent,
+  aSend,
   messagingWorld,
   oneSendOf,
+  send,
   sendsOf,
   settled,
   template,
@@ -18,6 +20,8 @@ type Contact = ReturnType<typeof aContact>;
 
 /** What core answers when it is asked, by contact. */
 const inCore = new Map<string, Contact>();
+/** Of these it answers into whom they were merged. */
+const mergedInCore = new Map<string, string>();
 /** Of these it answers what nobody here understands. */
 const oddInCore = new Set<string>();
 let core: InternalPeer;
@@ -27,6 +31,9 @@ beforeAll(async () => {
   core = await InternalPeer.start({
     'POST /internal/contacts/lookup': (body) => ({
       data: (body as { ids: string[] }).ids.flatMap((id) => {
+        const survivor = mergedInCore.get(id);
+        if (survivor !== undefined)
+          return [{ id, state: 'merged', merged_into: survivor, version: 2, contact: null }];
         const contact = inCore.get(id);
         const state = oddInCore.has(id) ? 'of another release' : 'active';
         return contact ? [{ id, state, merged_into: null, version: 1, contact }] : [];
@@ -210,5 +217,49 @@ describe('an event that comes before its contact', () => {
     expect(await sendsOf(api, ofOdd.correlationId)).toEqual([]);
     oddInCore.delete(odd.id);
     await settled(api, (await oneSendOf(api, ofOdd.correlationId)).id, 'sent');
+  });
+});
+
+describe('a send to a contact that was merged', () => {
+  it.each([
+    ['neither is known here', 0],
+    ['it is known here, and its survivor is not', 1],
+    ['its survivor is known to be merged into another', 2],
+  ])('goes to the end of the chain where %s', async (_, known) => {
+    const { id, api } = world.organization();
+    const [first, second, last] = [aContact(), aContact(), aContact()];
+    mergedInCore.set(first.id, second.id).set(second.id, last.id);
+    inCore.set(last.id, last);
+    for (const [at, contact] of [first, second].slice(0, known).entries()) {
+      await world.database.query(
+        `INSERT INTO contacts (organization_id, id, version, state, merged_into) VALUES ($1, $2, 2, 'merged', $3)`,
+        [id, contact.id, [second, last][at]?.id],
+      );
+    }
+    const answer = await api.post<{ send_id: string }>(
+      '/v1/messaging/sends',
+      aSend({ recipient: { contact_id: first.id } }),
+      { 'idempotency-key': randomUUID() },
+    );
+    expect(answer).toMatchObject({ status: 202 });
+    expect(await settled(api, answer.body.send_id, 'sent')).toMatchObject({ contact_id: last.id });
+  });
+
+  it('after its acceptance goes to a survivor that is not known here', async () => {
+    const { id, api } = world.organization();
+    const [merged, survivor] = [aContact(), aContact()];
+    await tell(id, merged);
+    await eventually(async () => {
+      expect(await world.database.query('SELECT 1 FROM contacts WHERE id = $1', [merged.id])).toHaveLength(1);
+    });
+    const notBefore = new Date(Date.now() + 3_600_000).toISOString();
+    const waiting = await send(api, aSend({ recipient: { contact_id: merged.id }, not_before: notBefore }));
+    inCore.set(survivor.id, survivor);
+    await world.database.query(
+      `UPDATE contacts SET state = 'merged', merged_into = $2, version = 2 WHERE id = $1`,
+      [merged.id, survivor.id],
+    );
+    await world.database.query('UPDATE sends SET due_at = now() WHERE id = $1', [waiting]);
+    expect(await settled(api, waiting, 'sent')).toMatchObject({ address: survivor.email });
   });
 });

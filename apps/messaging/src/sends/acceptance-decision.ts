@@ -78,7 +78,8 @@ export function targetOf(
     return { contactId: (address && facts.owner(address)) ?? null, address };
   }
   const contact = facts.contact(recipient);
-  if (!contact) {
+  // A merged one whose survivor is not known here is as good as not known.
+  if (!contact || contact.state === 'merged') {
     if (word === 'not asked') throw new ContactUnknown();
     // Core is silent: the dispatcher asks again, for 15 minutes.
     if (word === 'silent')

@@ -211,7 +211,7 @@ export class SendAcceptance {
 
   private async askCore(context: RequestContext, { recipient }: SendRequest): Promise<CoreWord> {
     try {
-      if ('contact_id' in recipient) await this.refresh.byId(context.organizationId, recipient.contact_id);
+      if ('contact_id' in recipient) await this.refresh.find(context.organizationId, recipient.contact_id);
       if ('external_id' in recipient)
         await this.refresh.byExternalId(context.organizationId, recipient.external_id);
       return 'asked';
