@@ -157,6 +157,21 @@ describe('POST /v1/messaging/webhooks/{provider}', () => {
     );
   });
 
+  it('takes a time of a year that cannot be kept for that of its receipt, and the reports beside it', async () => {
+    const shop = await aShop();
+    const [one, two] = [await sent(shop.api, aPush()), await sent(shop.api, aPush())];
+    const odd = ['0000-01-01T00:00:00Z', '0001-01-01T00:00:00+14:00', '9999-12-31T23:59:59-12:00'].map(
+      (at, n) => aReport(one.messageId, 'deferred', { provider_event_id: `odd-${n}`, occurred_at: at }),
+    );
+    const events = [...odd, aReport(two.messageId, 'complained')];
+    const body = JSON.stringify({ events });
+    const answer = await postRaw(world, shop.urls.push, body, standardHeaders(SECRET, body));
+    expect(answer).toEqual({ status: 200, body: { received: 4 } });
+    expect((await shown(shop.api, two.id)).state).toBe('complained');
+    const noted = (await history(shop.api, one.id)).slice(-3);
+    for (const { occurred_at: at } of noted) expect(at).toMatch(/^2\d{3}-/);
+  });
+
   it('notes a deferral without moving the send', async () => {
     const shop = await aShop();
     const { id, messageId } = await sent(shop.api, aPush());

@@ -17,5 +17,5 @@ export const genericWebhook: Webhook<HttpAccount> = {
       throw new Problem('invalid_signature');
     requireFresh(timestamp, call.now);
   },
-  read: ({ body }) => readReports(body),
+  read: ({ body, now }) => readReports(body, now),
 };

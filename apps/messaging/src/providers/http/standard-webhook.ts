@@ -15,5 +15,5 @@ export const standardWebhook: Webhook<HttpAccount> = {
     if (!verifyStandard(secretFor(account), headers, call.body)) throw new Problem('invalid_signature');
     requireFresh(headers['webhook-timestamp'], call.now);
   },
-  read: ({ body }) => readReports(body),
+  read: ({ body, now }) => readReports(body, now),
 };
