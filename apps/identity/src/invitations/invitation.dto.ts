@@ -1,16 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsEmail,
-  IsInt,
-  IsString,
-  IsUUID,
-  Length,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
 import {
   IsImmutable,
   IsLocaleTag,
@@ -20,6 +9,7 @@ import {
   SameAs,
   type ListDefinition,
 } from '@customer-platform/http';
+import { IsEmailAddress } from '../is-email-address.js';
 import { IsPassword } from '../passwords/is-password.js';
 
 /** States of an invitation (identity.md §3). */
@@ -38,9 +28,7 @@ const TIME = { type: 'string', format: 'date-time', nullable: true } as const;
 /** What `POST /v1/identity/invitations` takes. */
 export class CreateInvitationDto {
   @ApiProperty({ example: 'ana@example.com' })
-  @IsString()
-  @MaxLength(254)
-  @IsEmail({ ignore_max_length: true })
+  @IsEmailAddress()
   email: string;
 
   @ApiProperty({

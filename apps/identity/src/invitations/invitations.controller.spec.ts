@@ -103,6 +103,7 @@ describe('POST /v1/identity/invitations', () => {
     const cases: [object, string, string][] = [
       [{}, '/email', 'required'],
       [{ email: 'nobody' }, '/email', 'invalid_format'],
+      [{ email: `${'İ'.repeat(200)}@example.com` }, '/email', 'too_long'],
       [{ email: 'a@example.com', expires_in: HOUR_S - 1 }, '/expires_in', 'out_of_range'],
       [{ email: 'a@example.com', expires_in: 30 * 24 * HOUR_S + 1 }, '/expires_in', 'out_of_range'],
       [{ email: 'a@example.com', role_ids: [twice, twice] }, '/role_ids', 'duplicate_item'],

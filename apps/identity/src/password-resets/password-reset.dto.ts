@@ -1,14 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsEmail, IsString, MaxLength } from 'class-validator';
+import { IsString } from 'class-validator';
 import { IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsEmailAddress } from '../is-email-address.js';
 import { IsPassword } from '../passwords/is-password.js';
 
 /** What `POST /v1/identity/password-resets` takes. */
 export class RequestPasswordResetDto {
   @ApiProperty({ example: 'ana@example.com' })
-  @IsString()
-  @MaxLength(254)
-  @IsEmail({ ignore_max_length: true })
+  @IsEmailAddress()
   email: string;
 
   @ApiProperty({

@@ -1,7 +1,7 @@
 import { isStorableText } from '@customer-platform/http';
+import { isShortAddress } from '../is-email-address.js';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}$/;
-const LONGEST_EMAIL = 254;
 
 /** The fields of a form; one that was sent twice, or holds what no text may, is not there. */
 export class SignInForm {
@@ -23,6 +23,6 @@ export class SignInForm {
   /** An address as people type it; undefined for what is none. */
   get email(): string | undefined {
     const email = this.get('email').trim();
-    return EMAIL.test(email) && email.length <= LONGEST_EMAIL ? email : undefined;
+    return EMAIL.test(email) && isShortAddress(email) ? email : undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { isEmail } from 'class-validator';
 import { canonicalLocale } from '@customer-platform/http';
 import { domainOf } from '../domain-name.js';
+import { isShortAddress } from '../is-email-address.js';
 
 /** What a provider says of a person, as it is believed. */
 export interface ProviderPerson {
@@ -15,7 +16,6 @@ export interface ProviderPerson {
 type Claims = Readonly<Record<string, unknown>>;
 
 const LONGEST_NAME = 80;
-const LONGEST_EMAIL = 254;
 
 /** Reads the claims of providers, which differ in how they tell that an address is the person's. */
 export function personIn(issuer: string, subject: string, claims: Claims): ProviderPerson {
@@ -38,7 +38,7 @@ function verifiedEmail(claims: Claims): string | undefined {
   if (typeof email !== 'string' || !isVerified) return undefined;
   const address = email.toLowerCase();
   const isAddress = isEmail(address, { ignore_max_length: true }) && domainOf(address) !== undefined;
-  return isAddress && address.length <= LONGEST_EMAIL ? address : undefined;
+  return isAddress && isShortAddress(address) ? address : undefined;
 }
 
 /** Some write truth as a text or a number. */

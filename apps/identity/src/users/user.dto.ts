@@ -1,5 +1,5 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
-import { Equals, IsEmail, IsIn, IsString, Length, MaxLength } from 'class-validator';
+import { Equals, IsIn, IsString, Length } from 'class-validator';
 import {
   IsImmutable,
   IsLocaleTag,
@@ -9,6 +9,7 @@ import {
   SameAs,
   type ListDefinition,
 } from '@customer-platform/http';
+import { IsEmailAddress } from '../is-email-address.js';
 import { USER_STATUSES, type User } from './user.entity.js';
 
 /** What a caller sets; `invited` is where a user begins. */
@@ -25,9 +26,7 @@ class UserServerFields {
 /** What `POST /v1/identity/users` takes. It gives no membership. */
 export class CreateUserDto extends UserServerFields {
   @ApiProperty({ example: 'ana@example.com' })
-  @IsString()
-  @MaxLength(254)
-  @IsEmail({ ignore_max_length: true })
+  @IsEmailAddress()
   email: string;
 
   @ApiProperty({ example: 'Ana Rojas' })
