@@ -167,7 +167,9 @@ export async function settled(api: Caller, id: string, ...states: string[]): Pro
 export async function history(
   api: Caller,
   id: string,
-): Promise<{ state: string; reason: string | null; attempt: number; smtp_code: number | null }[]> {
+): Promise<
+  { state: string; reason: string | null; attempt: number; smtp_code: number | null; occurred_at: string }[]
+> {
   const { body } = await api.get<{ data: never[] }>(`/v1/messaging/sends/${id}/history`);
   return body.data;
 }

@@ -231,7 +231,7 @@ async function byOrganization<T extends { readonly organizationId: string }>(
 
 /** Whom core has to be asked for: the contact, or where it was merged into somebody who is not known here, that one. */
 function missingOf(
-  { id: sendId, organizationId }: ClaimedSend,
+  { id: sendId, organizationId }: AddressedSend,
   ids: ReadonlyMap<string, string>,
   known: ReadonlyMap<string, Contact>,
 ): string | undefined {

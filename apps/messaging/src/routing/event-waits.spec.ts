@@ -30,7 +30,7 @@ let ahead = 0;
 beforeAll(async () => {
   core = await InternalPeer.start({
     'POST /internal/contacts/lookup': (body) => ({
-      data: (body as { ids: string[] }).ids.flatMap((id) => {
+      data: (body as { ids: string[] }).ids.flatMap((id): object[] => {
         const survivor = mergedInCore.get(id);
         if (survivor !== undefined)
           return [{ id, state: 'merged', merged_into: survivor, version: 2, contact: null }];
