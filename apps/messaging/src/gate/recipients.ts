@@ -122,7 +122,8 @@ export class Recipients {
     await byOrganization(
       pushes.map(({ send, contact }) => ({ organizationId: send.organizationId, send, contact })),
       async (organizationId, group) => {
-        const answered = await this.ask(organizationId, async () => {
+        // Whose devices are known here nobody asks core about, and no silence keeps their pushes.
+        const answered = await this.isAnswered(organizationId, async () => {
           const latest = await this.devices.latest(organizationId, [
             ...new Set(group.map(({ contact }) => contact.id)),
           ]);
@@ -204,16 +205,21 @@ export class Recipients {
     return this.database.acrossOrganizations((tx: WorkerTransaction) => this.contacts.resolve(tx, refs));
   }
 
-  /** @returns whether core has answered */
+  /** Asks core, unless it was silent a moment ago. @returns whether it has answered */
   private async ask(organizationId: string, question: () => Promise<void>): Promise<boolean> {
     if (!this.silences.mayAsk(organizationId)) return false;
+    const answered = await this.isAnswered(organizationId, question);
+    if (answered) this.silences.hasAnswered(organizationId);
+    else this.silences.wasSilent(organizationId);
+    return answered;
+  }
+
+  private async isAnswered(organizationId: string, question: () => Promise<void>): Promise<boolean> {
     try {
       await question();
-      this.silences.hasAnswered(organizationId);
       return true;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
-      this.silences.wasSilent(organizationId);
       log.warn({ err: error, organizationId }, 'Core does not answer; sends that need its word wait');
       return false;
     }
