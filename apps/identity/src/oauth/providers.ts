@@ -13,6 +13,7 @@ import { providerConfiguration, ROUTES } from './provider-configuration.js';
 import { ProviderPages } from './provider-pages.js';
 import { cookieNames, nameCookiesBySignIn } from './sign-in-cookies.js';
 import { SignInPolicy } from './sign-in-policy.js';
+import { unstorableIn } from './sign-in-parameters.js';
 import { answerNobodysSignOut, rememberNobody } from './sign-out-of-nobody.js';
 
 /** Keys are looked at anew after so long. */
@@ -102,6 +103,11 @@ export class Providers {
     });
     provider.use(async (ctx, next) => {
       ctx.set(HEADERS);
+      const unstorable = unstorableIn(ctx.query);
+      if (unstorable !== undefined) {
+        pages.unstorable(ctx, unstorable);
+        return;
+      }
       await next();
       describeTruly(ctx.path, ctx.body);
       answerNobodysSignOut(ctx);

@@ -1,3 +1,5 @@
+import type { ParsedUrlQuery } from 'node:querystring';
+import { isStorableText } from '@customer-platform/http';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
 import { platformClient } from './client-metadata.js';
 
@@ -18,6 +20,13 @@ export function demandShort({ oidc }: KoaContextWithOIDC): void {
     if (typeof value === 'string' && value.length > most)
       throw new errors.InvalidRequest(`${name} must not be longer than ${String(most)} characters`);
   }
+}
+
+/** The name of a parameter with a value that no database takes, which the provider would keep: nobody has one to send. */
+export function unstorableIn(query: ParsedUrlQuery): string | undefined {
+  const [name] =
+    Object.entries(query).find(([, values]) => ![values ?? ''].flat().every(isStorableText)) ?? [];
+  return name;
 }
 
 /**
