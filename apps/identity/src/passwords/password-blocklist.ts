@@ -1,5 +1,7 @@
 /** Shorter words of the person's own are too common to say anything. */
 const SHORTEST_WORD = 3;
+/** Shorter ones are within many words of others (ana in banana), and are the person's own only where they stand by themselves. */
+const SHORTEST_PART = 5;
 /** So many characters that nobody could have expected make up for all that could. */
 const ENOUGH_OF_ONES_OWN = 8;
 /** A unit repeated from here on is worth no more than itself. */
@@ -57,8 +59,7 @@ export async function whyBlocked(password: string, words: readonly string[]): Pr
     if (unit !== undefined && (unit.length < SHORT_UNIT || common.has(stemOf(unit))))
       return 'It repeats a short or common text.';
     if (isSequence(text)) return 'It is a sequence of neighbouring characters.';
-    if (leftWithout(text, own) < ENOUGH_OF_ONES_OWN && leftWithout(text, own) < lettersOf(text).length)
-      return 'It is made of your name, your address or the organization’s name.';
+    if (isMadeOf(text, own)) return 'It is made of your name, your address or the organization’s name.';
   }
   return undefined;
 }
@@ -121,7 +122,18 @@ function ownWords(texts: readonly string[]): string[] {
     .sort((a, b) => b.length - a.length);
 }
 
-/** How many letters are left when the words are taken out, the longest first. */
-function leftWithout(text: string, words: readonly string[]): number {
-  return lettersOf(words.reduce((rest, word) => rest.replaceAll(word, ' '), text)).length;
+/** Whether the words are what the text is: little is left without them, even with its digits, or less than they are. */
+function isMadeOf(text: string, words: readonly string[]): boolean {
+  const left = without(text, words);
+  const letters = lettersOf(left).length;
+  const own = lettersOf(text).length - letters;
+  const unexpected = left.replace(/[^\p{L}\p{N}]/gu, '').length;
+  return own > 0 && letters < ENOUGH_OF_ONES_OWN && unexpected < Math.max(ENOUGH_OF_ONES_OWN, own + 1);
+}
+
+/** What is left when the words are taken out, the longest first; short ones where letters are made of nothing else. */
+function without(text: string, words: readonly string[]): string {
+  const takenOut = (rest: string, word: string): string => rest.replaceAll(word, ' ');
+  const rest = words.filter((word) => word.length >= SHORTEST_PART).reduce(takenOut, text);
+  return rest.replace(/\p{L}+/gu, (run) => (words.reduce(takenOut, run).trim() === '' ? ' ' : run));
 }
