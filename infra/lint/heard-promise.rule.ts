@@ -1,11 +1,8 @@
 import type { Rule } from 'eslint';
 import type { CallExpression, Expression, Node, PrivateIdentifier, Super } from 'estree';
-import type ts from 'typescript';
 
-interface TypedServices {
-  program?: ts.Program | null;
-  esTreeNodeToTSNodeMap?: WeakMap<Node, ts.Node>;
-}
+/** Methods of streams and sockets, of which none answers with a promise. */
+const OF_STREAMS = new Set(['destroy', 'end', 'pause', 'resume', 'write']);
 
 type Function = Extract<
   Node,
@@ -46,12 +43,10 @@ function mayReject(node: unknown): boolean {
   return Object.entries(node).some(([key, value]) => key !== 'parent' && mayReject(value));
 }
 
-/** By its type, where types are known; else whatever is called may be one. */
-function isPromise(context: Rule.RuleContext, node: CallExpression): boolean {
-  const { program, esTreeNodeToTSNodeMap } = context.sourceCode.parserServices as TypedServices;
-  const tsNode = esTreeNodeToTSNodeMap?.get(node);
-  if (!program || !tsNode) return true;
-  return program.getTypeChecker().getTypeAtLocation(tsNode).getProperty('then') !== undefined;
+/** Whatever is called may be one, but for what streams have. */
+function mayBePromise({ callee }: CallExpression): boolean {
+  if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return true;
+  return !OF_STREAMS.has(callee.property.name);
 }
 
 /**
@@ -88,7 +83,7 @@ export const heardPromise: Rule.RuleModule = {
         for (const node of aside) {
           const name = calleeName(node.callee);
           const called = name === undefined ? undefined : functions.get(name);
-          const isUnheard = called?.async ? !hearsItself(called) : isPromise(context, node);
+          const isUnheard = called?.async ? !hearsItself(called) : mayBePromise(node);
           if (isUnheard && !isHeard(node)) context.report({ node, messageId: 'unheard' });
         }
       },
