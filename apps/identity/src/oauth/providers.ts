@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import Provider from 'oidc-provider';
+import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { Accounts } from './accounts.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
 import { orFormer } from './or-former.js';
@@ -110,6 +110,7 @@ export class Providers {
       }
       await next();
       describeTruly(ctx.path, ctx.body);
+      nameUnauthorized(ctx);
       answerNobodysSignOut(ctx);
     });
     return provider;
@@ -144,6 +145,20 @@ function keepOffline(request: IncomingMessage): void {
     return;
   parameters.set('prompt', [...asked, 'consent'].join(' '));
   request.url = `${path}?${parameters.toString()}`;
+}
+
+/** A client that may not use the grant it names is told so (RFC 6749 §5.2), which the library calls a bad request. */
+function nameUnauthorized({
+  path,
+  body,
+  oidc,
+}: Pick<KoaContextWithOIDC, 'path' | 'body'> & { oidc?: KoaContextWithOIDC['oidc'] }): void {
+  if (path !== ROUTES.token || typeof body !== 'object' || body === null) return;
+  if (!('error' in body) || body.error !== 'invalid_request') return;
+  const { client, params } = oidc ?? {};
+  const grant = params?.['grant_type'];
+  if (client && typeof grant === 'string' && !client.grantTypeAllowed(grant))
+    Object.assign(body, { error: 'unauthorized_client' });
 }
 
 /** The library offers more ways to answer than it is let use. */

@@ -87,7 +87,11 @@ describe('a client by its own credentials', () => {
 
   it('is not for a client without the grant, nor a wrong secret', async () => {
     const unfit = await client.post('/oauth/token', { grant_type: 'client_credentials' });
-    expect(unfit.status).toBe(400);
+    expect([unfit.status, unfit.body.error]).toEqual([400, 'unauthorized_client']);
+    const other = await machine.post('/oauth/token', { grant_type: 'refresh_token', refresh_token: 'x' });
+    expect([other.status, other.body.error]).toEqual([400, 'unauthorized_client']);
+    const none = await machine.post('/oauth/token', {});
+    expect([none.status, none.body.error]).toEqual([400, 'invalid_request']);
     const wrong = await machine.post('/oauth/token', { grant_type: 'client_credentials' }, 'cps_wrong');
     expect([wrong.status, wrong.body.error]).toEqual([401, 'invalid_client']);
     const [kept] = await bench.database.query<{ secret_hash: string }>(
