@@ -5,6 +5,8 @@ import { Outbox } from '@customer-platform/event-bus';
 import { RecoveryCodesStore } from './recovery-codes.store.js';
 
 const REMOVE = 'DELETE FROM mfa_factors WHERE user_id = $1 RETURNING organization_id, id, confirmed_at';
+/** A sign-in under way would say of its session that a factor was given which is none any more. */
+const END_SIGN_INS = 'DELETE FROM sign_ins WHERE user_id = $1';
 
 /** How many a user had: confirmed factors, and codes not used. */
 export interface RemovedFactors {
@@ -20,10 +22,14 @@ export class FactorRemoval {
     private readonly outbox: Outbox,
   ) {}
 
-  /** All of them, those not confirmed yet too, which nobody is told of, and the recovery codes. */
+  /**
+   * All of them, those not confirmed yet too, which nobody is told of, the recovery codes, and sign-ins under way, which
+   * begin anew.
+   */
   async removeAll(tx: WorkerTransaction, context: AuditContext, userId: string): Promise<RemovedFactors> {
     const recoveryCodes = await this.codes.left(tx, userId);
     await this.codes.forget(tx, userId);
+    await tx.query(END_SIGN_INS, [userId]);
     const rows = await tx.query<{ organization_id: string; id: string; confirmed_at: Date | null }>(REMOVE, [
       userId,
     ]);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { newId } from '@customer-platform/database';
+import { expectStatus } from '@customer-platform/testing';
 import { IdentityBench } from '../identity-app.fixture.js';
 import { BrowserBinding } from './browser-binding.js';
 import { SignInProgress, type Asked } from './sign-in-progress.js';
@@ -38,6 +39,21 @@ describe('a sign-in under way', () => {
     const found = await progress.find(asked, now);
     expect(found).toMatchObject({ signedIn: { amr: ['pwd'] }, factorGiven: false });
     expect(found).not.toHaveProperty('chosenOrganizationId');
+  });
+
+  it('is over once the user’s factors were reset, whichever had been given', async () => {
+    const organization = await bench.organization();
+    const userId = await bench.person(organization.id);
+    const asked: Asked = { uid: newId(), client: { organizationId: organization.id } };
+    const browser = aBrowser();
+    await progress.begin(asked, browser, { userId, amr: ['pwd'], authenticatedAt: new Date() });
+    expect(await progress.gain(asked, browser, ['otp', 'mfa'])).toBe(true);
+    const another: Asked = { ...asked, uid: newId() };
+    const others = await begun(another);
+    expectStatus(await organization.admin.patch(`/v1/identity/users/${userId}`, { reset_mfa: true }), 200);
+    expect(await progress.find(asked, browser)).toBeUndefined();
+    expect(await progress.end(asked, browser)).toBe(false);
+    expect(await progress.find(another, others)).toMatchObject({ signedIn: { amr: ['pwd'] } });
   });
 
   it('ends once, for the browser that it is of', async () => {
