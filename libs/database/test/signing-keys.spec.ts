@@ -137,6 +137,16 @@ describe('the signing keys', () => {
     expect(await aProcess().retire('member_tokens', former)).toBe(false);
   });
 
+  it('two of which wait for their day do not sign before it', async () => {
+    const signing = (await aProcess().toSign('waiting')).kid;
+    const ids = [await aProcess().rotate('waiting'), await aProcess().rotate('waiting')];
+    expect((await aProcess().toSign('waiting')).kid).toBe(signing);
+    const [first] = await aProcess().held('waiting', 0, 'ES256');
+    expect(first?.kid).toBe(signing);
+    clock.at += DAY_MS;
+    expect(ids).toContain((await aProcess().toSign('waiting')).kid);
+  });
+
   it('that are made up have the table looked at ten times a second at most', async () => {
     const verifier = aProcess();
     const { kid } = await verifier.toSign('member_tokens');

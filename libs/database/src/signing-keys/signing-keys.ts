@@ -37,9 +37,13 @@ const LOOKED_FOR_AGAIN_MS = 100;
 /** First of the two numbers of the advisory lock under which a key is made. */
 const LOCK_SPACE = 0x6b657973;
 
+/** Down to the one that signs now: however many wait for their time, none of them does before it. */
 const NEWEST = `
   SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys
-   WHERE purpose = $1 ORDER BY usable_from DESC LIMIT 2`;
+   WHERE purpose = $1
+     AND usable_from >= coalesce((SELECT max(usable_from) FROM signing_keys WHERE purpose = $1 AND usable_from <= $2),
+                                 '-infinity')
+   ORDER BY usable_from DESC`;
 
 const BY_ID = `
   SELECT kid, purpose, sealed_private_key, usable_from, created_at FROM signing_keys WHERE kid = $1 AND purpose = $2`;
@@ -248,15 +252,15 @@ export class SigningKeys {
   private readCurrent(purpose: string, algorithm: SigningAlgorithm): Promise<SigningKey> {
     const reading = async (tx: WorkerTransaction): Promise<SigningKey> => {
       const now = this.clock.now();
-      let rows = await tx.query<KeyRow>(NEWEST, [purpose]);
+      let rows = await tx.query<KeyRow>(NEWEST, [purpose, now]);
       if (needsAnother(rows, now)) {
         await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
-        rows = await tx.query<KeyRow>(NEWEST, [purpose]);
+        rows = await tx.query<KeyRow>(NEWEST, [purpose, now]);
         // The first signs at once: there is nobody yet who could have kept what was shown.
         const afterMs = rows.length > 0 ? SHOWN_BEFORE_MS : 0;
         if (needsAnother(rows, now)) rows.unshift(await this.make(tx, { purpose, algorithm }, afterMs, now));
       }
-      const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows[0];
+      const row = rows.find(({ usable_from }) => usable_from <= now) ?? rows.at(-1);
       if (!row) throw new Error(`There is no key for ${purpose}`);
       return this.open(row);
     };
