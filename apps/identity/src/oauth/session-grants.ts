@@ -77,9 +77,12 @@ SELECT s.authenticated_at, s.connection_id FROM oauth_grants g
  ORDER BY s.connection_id IS NULL, s.created_at DESC LIMIT 1`;
 
 /** A suspension or a new password undoes an authentication before it. */
+/** The factor that was given may have been taken away meanwhile. */
 const STILL_IN = `
 SELECT id FROM users
- WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)`;
+ WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)
+   AND (NOT $3::boolean
+        OR EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = users.id AND f.confirmed_at IS NOT NULL))`;
 
 /** How whoever uses a browser signed in there. */
 interface BrowserSignIn {
@@ -216,9 +219,9 @@ export class SessionGrants {
   }
 
   /** Whether an authentication of a moment ago still counts. */
-  async isStillIn(userId: string, authenticatedAt: Date): Promise<boolean> {
+  async isStillIn(userId: string, authenticatedAt: Date, amr: readonly string[]): Promise<boolean> {
     const users = await this.database.acrossOrganizations((tx) =>
-      tx.query(STILL_IN, [userId, authenticatedAt]),
+      tx.query(STILL_IN, [userId, authenticatedAt, amr.includes('mfa')]),
     );
     return users.length > 0;
   }

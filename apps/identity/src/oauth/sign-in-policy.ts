@@ -79,7 +79,8 @@ export class SignInPolicy {
       const isTrusted = await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session));
       return !isTrusted || (await this.isTooLongAgo(ctx, session.accountId, sinceOf(session)));
     }
-    if (!(await this.grants.isStillIn(session.accountId, authenticatedAt(ctx.oidc, session)))) return true;
+    const at = authenticatedAt(ctx.oidc, session);
+    if (!(await this.grants.isStillIn(session.accountId, at, session.amr ?? []))) return true;
     const connectionId = connectionOf(result);
     return (
       connectionId !== undefined && !(await this.grants.connectionVouches(connectionId, session.accountId))

@@ -58,6 +58,17 @@ describe('a browser in which somebody has signed in', () => {
     expect(await isAsked(another, second, person.id)).toBe(true);
   });
 
+  it('asks again where the factor that was given was taken away before the way back', async () => {
+    const { userId } = await bench.signedIn(organization);
+    const given = [['pwd', 'otp', 'mfa'], ['pwd']];
+    const { code, verifier } = await client.code(() => ({
+      signedIn: { userId, amr: given.shift() ?? [], authenticatedAt: new Date() },
+    }));
+    expect(given).toEqual([]);
+    const { access_token: token } = (await client.redeem(code, verifier)).body;
+    expect(decodeJwt(token)).toMatchObject({ sub: userId, amr: ['pwd'] });
+  });
+
   it('asks again once its user has ended all sessions from elsewhere', async () => {
     const { userId, caller } = await bench.signedIn(organization);
     const another = await TestClient.register(bench, organization);
