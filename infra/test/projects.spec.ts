@@ -53,7 +53,7 @@ describe('the targets of the projects', () => {
       exclude: (path) => /^(node_modules|dist|fixtures)$/.test(path),
     });
     const unnamed = specs.filter(
-      (file) => !/^((apps|infra)\/.*\.(e2e|release)-spec|.*\.spec)\.ts$/.test(file),
+      (file) => !/^((apps|infra)\/.*\.e2e-spec|.*\.(release-)?spec)\.ts$/.test(file),
     );
     expect(specs.length).toBeGreaterThan(packages.length);
     expect(unnamed).toEqual([]);

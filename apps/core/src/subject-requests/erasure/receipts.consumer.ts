@@ -10,7 +10,7 @@ type Completed = DomainEvent<
   'crm.erasure.completed.v1' | 'loyalty.erasure.completed.v1' | 'messaging.erasure.completed.v1'
 >;
 
-/** What the other modules answer to an erasure. */
+/** What the other modules answer to an erasure. What answers one that core does not know waits parked, and is alerted. */
 @Controller()
 export class ReceiptsConsumer {
   constructor(
@@ -25,11 +25,12 @@ export class ReceiptsConsumer {
       events,
       ({ organizationid }) => organizationid,
       async (tx, own) => {
-        for (const { type, data } of own) {
+        const given = own.map(({ type, data }) => {
           const module = type.slice(0, type.indexOf('.')) as ErasingModule;
           const { subject_request_id: requestId, counts, receipt: signature } = data;
-          await this.receipts.take(tx, module, { requestId, counts, signature });
-        }
+          return { module, requestId, counts, signature };
+        });
+        await this.receipts.take(tx, given);
       },
     );
     this.signal.raise();

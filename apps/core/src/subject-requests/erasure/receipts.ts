@@ -21,6 +21,8 @@ const KEEP = `
         received_at = excluded.received_at
     WHERE kept.state <> 'verified'`;
 
+const KNOWN = `SELECT id FROM subject_requests WHERE organization_id = $1 AND id = ANY ($2::uuid[])`;
+
 const JUDGE = `
   UPDATE subject_request_receipts SET state = $5
    WHERE organization_id = $1 AND subject_request_id = $2 AND module = $3 AND signature = $4 AND state = 'received'
@@ -48,6 +50,14 @@ interface GivenReceipt {
   readonly signature: string;
 }
 
+/** Modules have erased somebody for a request that is not here: it was lost with a restored database, or never made. */
+export class UnknownErasure extends Error {
+  constructor(requestId: string) {
+    super(`no request ${requestId} is known here, and a module has carried it out`);
+    this.name = 'UnknownErasure';
+  }
+}
+
 /** The receipts of erasures: an erasure is completed by the last of them, and by nothing else. */
 @Injectable()
 export class Receipts {
@@ -57,9 +67,21 @@ export class Receipts {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps what a module told, to be verified; of a request that nobody made nothing. */
-  async take(tx: Transaction, module: ErasingModule, given: GivenReceipt): Promise<void> {
-    await this.keep(tx, module, 'received', given);
+  /**
+   * Keeps what modules told, to be verified.
+   * @throws UnknownErasure of a request that nobody made
+   */
+  async take(
+    tx: Transaction,
+    given: readonly (GivenReceipt & { readonly module: ErasingModule })[],
+  ): Promise<void> {
+    const ids = given.map(({ requestId }) => requestId);
+    const rows = await tx.query<{ id: string }>(KNOWN, [tx.organizationId, ids]);
+    const known = new Set(rows.map(({ id }) => id));
+    for (const { module, ...receipt } of given) {
+      if (!known.has(receipt.requestId.toLowerCase())) throw new UnknownErasure(receipt.requestId);
+      await this.keep(tx, module, 'received', receipt);
+    }
   }
 
   /** Keeps core's own. */
