@@ -7,9 +7,11 @@ const MOST_PROBES = 60;
 const HOUR_MS = 3_600_000;
 
 const COUNT = 'SELECT count FROM address_probes WHERE organization_id = $1 AND hour = $2';
-const ADD = `
+/** Nothing where they are used up. */
+const TAKE = `
 INSERT INTO address_probes AS known (organization_id, hour, count) VALUES ($1, $2, 1)
-ON CONFLICT (organization_id, hour) DO UPDATE SET count = known.count + 1`;
+ON CONFLICT (organization_id, hour) DO UPDATE SET count = known.count + 1 WHERE known.count < $3
+RETURNING count`;
 const FORGET = 'DELETE FROM address_probes WHERE organization_id = $1 AND hour < $2';
 
 /** Keeps an organization from trying out which addresses the platform knows. */
@@ -21,27 +23,24 @@ export class AddressProbes {
   ) {}
 
   /** @throws Problem `rate_limited` when the hour's probes are used up */
-  async demandRoom(where: OrganizationScope): Promise<void> {
+  async demandRoom(tx: Transaction): Promise<void> {
     const { hour, left } = this.hour();
-    const [row] = await this.database.inOrganization(where, (tx) =>
-      tx.query<{ count: number }>(COUNT, [where.organizationId, hour]),
-    );
-    if ((row?.count ?? 0) < MOST_PROBES) return;
-    throw new Problem('rate_limited', {
-      detail: `Too many addresses that are taken; try again in ${String(left)} s.`,
-      headers: { 'Retry-After': String(left) },
-      members: { scope: 'organization' },
-    });
+    const [row] = await tx.query<{ count: number }>(COUNT, [tx.organizationId, hour]);
+    if (row && row.count >= MOST_PROBES) throw usedUp(left);
   }
 
-  /** In a transaction of its own: the creation that was refused left nothing. */
-  async note(where: OrganizationScope): Promise<void> {
-    const { hour } = this.hour();
-    const noting = async (tx: Transaction): Promise<void> => {
+  /**
+   * Uses one up, in a transaction of its own: the creation that was refused left nothing. Of many at once as many are
+   * told as there is room for.
+   * @throws Problem `rate_limited` likewise
+   */
+  async take(where: OrganizationScope): Promise<void> {
+    const { hour, left } = this.hour();
+    const taking = async (tx: Transaction): Promise<boolean> => {
       await tx.query(FORGET, [where.organizationId, hour]);
-      await tx.query(ADD, [where.organizationId, hour]);
+      return (await tx.query(TAKE, [where.organizationId, hour, MOST_PROBES])).length > 0;
     };
-    await this.database.inOrganization(where, noting, { alone: true });
+    if (!(await this.database.inOrganization(where, taking, { alone: true }))) throw usedUp(left);
   }
 
   private hour(): { hour: Date; left: number } {
@@ -49,4 +48,12 @@ export class AddressProbes {
     const hour = new Date(now - (now % HOUR_MS));
     return { hour, left: Math.ceil((hour.getTime() + HOUR_MS - now) / 1_000) };
   }
+}
+
+function usedUp(left: number): Problem {
+  return new Problem('rate_limited', {
+    detail: `Too many addresses that are taken; try again in ${String(left)} s.`,
+    headers: { 'Retry-After': String(left) },
+    members: { scope: 'organization' },
+  });
 }

@@ -112,6 +112,15 @@ describe('users', () => {
     expectStatus(await admin.post(USERS, { email: anAddress(), name: 'Unharmed' }), 201);
   });
 
+  it('tells of 60 known addresses an hour also where all are asked for at the same moment', async () => {
+    const elsewhere = await bench.organization();
+    const { email } = await aUser();
+    const asked = Array.from({ length: 90 }, () => elsewhere.admin.post(USERS, { email, name: 'Probe' }));
+    const statuses = (await Promise.all(asked)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
   it('filters by status, address and the beginning of the name', async () => {
     const ana = await aUser({ name: 'Ana' });
     const andres = await aUser({ name: 'Andrés' });

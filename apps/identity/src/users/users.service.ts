@@ -69,13 +69,19 @@ export class UsersService {
 
   /** Gives no membership. @throws Problem `duplicate_value`, `rate_limited` after too many of those */
   async create(context: RequestContext, { email, name, locale }: CreateUserDto): Promise<SeenUser> {
-    await this.probes.demandRoom(context);
     const values = { email: email.toLowerCase(), name, locale: tag(locale), status: 'invited' as const };
+    const creating = async (tx: Transaction): Promise<User> => {
+      await this.probes.demandRoom(tx);
+      const row = { ...values, emailVerified: false, lastSignInAt: null };
+      const user = await this.users.create(context, row, { tx });
+      // Once others have used the probes up, one that is let in would tell that the rest are known.
+      await this.probes.demandRoom(tx);
+      return user;
+    };
     try {
-      const user = await this.users.create(context, { ...values, emailVerified: false, lastSignInAt: null });
-      return { user, mfaEnabled: false };
+      return { user: await this.database.inOrganization(context, creating), mfaEnabled: false };
     } catch (error) {
-      if (error instanceof Problem && error.code === 'duplicate_value') await this.probes.note(context);
+      if (error instanceof Problem && error.code === 'duplicate_value') await this.probes.take(context);
       throw error;
     }
   }
