@@ -104,15 +104,21 @@ export class RoleAssignmentsService {
 
   /**
    * Gives roles that may be given to a membership whose lock `tx` holds: those it has not, and of those only what is a
-   * role for people still. @throws Problem `limit_reached`
+   * role for people still; where `fitting`, as many as there is room for. @throws Problem `limit_reached`
    */
   async assignMissing(
     tx: Transaction,
     context: AuditContext,
-    { membershipId, roleIds }: { readonly membershipId: string; readonly roleIds: readonly string[] },
+    {
+      membershipId,
+      roleIds,
+      fitting = false,
+    }: { readonly membershipId: string; readonly roleIds: readonly string[]; readonly fitting?: boolean },
   ): Promise<void> {
     const missing = await tx.query<{ id: string }>(MISSING, [tx.organizationId, membershipId, roleIds]);
-    for (const { id: roleId } of missing) await this.assign(tx, context, { membershipId, roleId });
+    const assigned = fitting ? await tx.query(ASSIGNED, [tx.organizationId, membershipId]) : [];
+    const given = fitting ? missing.slice(0, Math.max(0, MOST_ROLES - assigned.length)) : missing;
+    for (const { id: roleId } of given) await this.assign(tx, context, { membershipId, roleId });
   }
 
   /** Takes a role away, within a second. @throws Problem `not_found`, `last_administrator` */

@@ -32,9 +32,11 @@ SELECT u.id, u.organization_id, u.email, u.status, u.deleted_at IS NOT NULL AS d
 const KNOWN = `
 SELECT id, organization_id, email, status, false AS deleted FROM users
  WHERE lower(email) = $1 AND deleted_at IS NULL FOR UPDATE`;
+/** Who was deleted and is here again is linked as who they are now. */
 const LINK = `
 INSERT INTO sso_links (organization_id, issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4, $5)
-ON CONFLICT (organization_id, issuer, subject) DO NOTHING`;
+ON CONFLICT (organization_id, issuer, subject) DO UPDATE SET user_id = excluded.user_id, created_at = excluded.created_at
+ WHERE sso_links.user_id IN (SELECT id FROM users WHERE deleted_at IS NOT NULL)`;
 
 interface ConnectionRow {
   jit: boolean;
@@ -85,9 +87,11 @@ export class SsoArrivals {
       const [connection] = await tx.query<ConnectionRow>(CONNECTION, [by.organizationId, by.id]);
       if (!connection) throw new SsoRefusal('connection_off');
       const [linked] = await tx.query<UserRow>(LINKED, [by.organizationId, person.issuer, person.subject]);
-      if (linked) return admitted(linked, connection);
+      if (linked && !linked.deleted) return admitted(linked, connection);
       const email = vouchedFor(person, connection);
       const [known] = await tx.query<UserRow>(KNOWN, [email]);
+      // Who was deleted here comes again only as somebody whom this organization has written down or invited since.
+      if (linked && known?.organization_id !== by.organizationId) throw new SsoRefusal('account_disabled');
       const userId = await this.meet(tx, request, { connection, person, email, known });
       if (userId === undefined) return undefined;
       await this.link(tx, contextOf(request, by.organizationId, userId), person);
@@ -133,7 +137,9 @@ export class SsoArrivals {
     await this.memberships.endElsewhere(tx, context, userId);
     if (connection.jit) {
       const membershipId = await this.memberships.joined(tx, context, userId);
-      await this.assignments.assignMissing(tx, context, { membershipId, roleIds: connection.jit_role_ids });
+      // Whoever signs in can change nothing about having too many, and is not kept out for it.
+      const roles = { membershipId, roleIds: connection.jit_role_ids, fitting: true };
+      await this.assignments.assignMissing(tx, context, roles);
     }
     return userId;
   }

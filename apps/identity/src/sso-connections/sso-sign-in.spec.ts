@@ -1,5 +1,5 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem } from '@customer-platform/testing';
+import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { Invitations, PASSWORD } from '../invitations/invitation.fixture.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
@@ -181,6 +181,54 @@ describe('who comes from a provider', () => {
     expect(await come(connection, claims)).toBe(userId);
     await admin.delete(path);
     expect(await come(connection, claims)).toBe('account_disabled');
+  });
+
+  it('is who was written down again here after a deletion, also for who was linked before; nobody elsewhere', async () => {
+    const connection = await bench.connection(provider.issuer, { jit: true });
+    const { admin } = connection.organization;
+    const claims = somebody(connection);
+    const before = await come(connection, claims);
+    expectStatus(await admin.delete(`/v1/identity/users/${before}`), 204);
+    expect(await come(connection, claims)).toBe('account_disabled');
+    const elsewhere = await bench.identity.organization();
+    const body = { email: claims['email'], name: 'Written down again' };
+    const there = await elsewhere.admin.post<{ id: string }>('/v1/identity/users', body);
+    expect(await come(connection, claims)).toBe('account_disabled');
+    expectStatus(await elsewhere.admin.delete(`/v1/identity/users/${there.body.id}`), 204);
+    const { body: again } = await admin.post<{ id: string }>('/v1/identity/users', body);
+    expect(await come(connection, claims)).toBe(again.id);
+    expect(await come(connection, { ...claims, email: undefined })).toBe(again.id);
+  });
+
+  it('is given as many roles of the connection as a member may have beside those of its own', async () => {
+    const { identity } = bench;
+    const organization = await identity.organization();
+    const roles = await Promise.all(
+      Array.from({ length: 21 }, () => identity.role(organization.id, ['crm.notes.read'], 'human')),
+    );
+    const connection = await bench.connection(
+      provider.issuer,
+      { jit: true, jit_role_ids: roles.slice(18) },
+      organization,
+    );
+    const claims = somebody(connection);
+    const { admin } = organization;
+    const body = { email: claims['email'], name: 'Written down' };
+    const { body: user } = await admin.post<{ id: string }>('/v1/identity/users', body);
+    const { body: member } = await admin.post<{ id: string }>('/v1/identity/memberships', {
+      user_id: user.id,
+    });
+    for (const role_id of roles.slice(0, 18))
+      expectStatus(
+        await admin.post('/v1/identity/role-assignments', { membership_id: member.id, role_id }),
+        201,
+      );
+    expect(await come(connection, claims)).toBe(user.id);
+    const given = await identity.database.query<{ role_id: string }>(
+      'SELECT role_id FROM role_assignments WHERE membership_id = $1',
+      [member.id],
+    );
+    expect(given.map(({ role_id: id }) => id).sort()).toEqual(roles.slice(0, 20).sort());
   });
 
   it('foreign_domain for a linked user whose own address is of another domain', async () => {
