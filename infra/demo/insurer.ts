@@ -50,7 +50,7 @@ export async function showWhatRefers(admin: Client, id: string, say: (line: stri
   const { references = [] } = ('body' in refusal ? refusal.body : {}) as {
     references?: { module: string; resource: string; count: number }[];
   };
-  const said = references.map(({ module, resource, count }) => `${count} ${resource} of ${module}`);
+  const said = references.map(({ module, resource, count }) => `${resource} of ${module}: ${count}`);
   say(`  no purge while something refers to them: ${said.join(', ')}`);
 }
 

@@ -49,7 +49,7 @@ export async function showRights(demo: RightsDemo): Promise<void> {
   say(`\nErasure of leaver-${run}: ${erased.state}`);
   for (const { module, state, counts } of erased.receipts) {
     const taken = Object.entries(counts ?? {}).filter(([, count]) => count > 0);
-    const said = taken.map(([what, count]) => `${count} ${what.replaceAll('_', ' ')}`).join(', ');
+    const said = taken.map(([what, count]) => `${what.replaceAll('_', ' ')}: ${count}`).join(', ');
     say(`  receipt of ${module.padEnd(9)} ${state}: ${said === '' ? 'held nothing' : said}`);
   }
   const { data: left } = await admin.GET('/v1/core/contacts', {

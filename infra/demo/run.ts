@@ -54,7 +54,12 @@ async function feed(platform: Platform, title: string, name: string, events: Eve
     refusedFile: `${file}.refused.jsonl`,
     onProgress: ({ settled_line: line }, note) => bar.show(line, note),
   }).finally(() => bar.end());
-  say(`  sent ${account.sent}, accepted ${account.accepted}, refused ${JSON.stringify(account.refused)}`);
+  say(`  sent ${account.sent}, accepted ${account.accepted}, refused ${refusals(account.refused)}`);
+}
+
+function refusals(counts: Record<string, number>): string {
+  const said = Object.entries(counts).map(([code, count]) => `${count} (${code})`);
+  return said.length > 0 ? said.join(', ') : 'none';
 }
 
 /** Waits until the run's purchase has its points and its mail, then prints the customer's whole timeline. */

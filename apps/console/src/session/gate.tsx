@@ -9,6 +9,7 @@ import { PageFailure } from '../shell/page-failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
+import { answersAgain } from './answers-again.ts';
 import { INVITATION } from './session.ts';
 import { languageOf } from './person.ts';
 import { useSession, useSessionState } from './use-session.tsx';
@@ -66,6 +67,7 @@ function Outside({ state }: { state: OutsideState }): ReactNode {
   } as const;
   const [title, lead] = said[state.kind];
   useForgetting(title);
+  useReload(state.kind === 'unreachable');
   const again = (): void => {
     if (state.kind === 'unreachable') window.location.reload();
     else void session.signIn('/console/');
@@ -82,6 +84,16 @@ function Outside({ state }: { state: OutsideState }): ReactNode {
       </div>
     </main>
   );
+}
+
+/** Loads the page anew once the platform answers again: it may just have been starting. */
+function useReload(isAway: boolean): void {
+  useEffect(() => {
+    if (!isAway) return undefined;
+    const page = new AbortController();
+    void answersAgain(page.signal).then((isBack) => isBack && window.location.reload());
+    return () => page.abort();
+  }, [isAway]);
 }
 
 /** Neither the tab's name nor its memory tells what was seen before. */
