@@ -141,8 +141,7 @@ const ofEach = (name: string, title: string, target: string): Step =>
 /** Each linter in one process, which reads once what the projects share. */
 const lint = [
   check('lint', 'Lint', node, [
-    bin('eslint'),
-    '--max-warnings=0',
+    'infra/lint/run.ts',
     ...(paths.length > 0 ? ['--no-warn-ignored', ...paths] : ['.']),
   ]),
   check('lint', 'Lint that reads types', node, [
