@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, KeySeal, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import type { EnrolledFactorDto } from './mfa.dto.js';
-import { newTotpSecret, otpauthUri, stepOf } from './totp.js';
+import { isOfStep, newTotpSecret, otpauthUri, stepOf } from './totp.js';
 
 /** A factor waits so long for its first code. */
 const PENDING_MS = 10 * 60_000;
@@ -15,13 +15,16 @@ interface FactorRow {
   name: string;
   secret: Buffer;
   confirmed_at: Date | null;
+  /** The step of the last code that was taken. */
+  last_step: number | null;
   created_at: Date;
 }
 
 const FACTORS = `
-SELECT id, type, name, secret, confirmed_at, created_at FROM mfa_factors
+SELECT id, type, name, secret, confirmed_at, last_step::int AS last_step, created_at FROM mfa_factors
  WHERE user_id = $1 AND (confirmed_at IS NOT NULL OR pending_until > $2) ORDER BY created_at, id`;
 const FORGET_STALE = 'DELETE FROM mfa_factors WHERE user_id = $1 AND pending_until <= $2';
+const REMOVE_PENDING = 'DELETE FROM mfa_factors WHERE user_id = $1 AND id = $2 AND confirmed_at IS NULL';
 const ENROLL = `
 INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, pending_until, created_at)
 SELECT organization_id, $2, id, 'totp', $3, $4, $5, $6 FROM users WHERE id = $1`;
@@ -47,6 +50,18 @@ export class FactorsStore {
 
   async forgetStale(tx: WorkerTransaction, userId: string): Promise<void> {
     await tx.query(FORGET_STALE, [userId, this.clock.now()]);
+  }
+
+  /** Those that are left when there is to be room for another: the oldest that wait for their first code go. */
+  async makeRoom(
+    tx: WorkerTransaction,
+    userId: string,
+    factors: readonly FactorRow[],
+  ): Promise<readonly FactorRow[]> {
+    const waiting = factors.filter((factor) => !isConfirmed(factor));
+    const gone = waiting.slice(0, Math.max(0, factors.length + 1 - MOST_FACTORS));
+    for (const { id } of gone) await tx.query(REMOVE_PENDING, [userId, id]);
+    return factors.filter((factor) => !gone.includes(factor));
   }
 
   /** A further factor beside those. @throws Problem `limit_reached` */
@@ -79,6 +94,11 @@ export class FactorsStore {
     if (step === undefined) return false;
     const taken = await tx.query(TAKE_STEP, [userId, factor.id, step]);
     return taken.length > 0;
+  }
+
+  /** Whether this is the code that was taken last: who sends it again has sent it twice. */
+  isLastTaken({ id, secret, last_step: step }: FactorRow, code: string): boolean {
+    return step !== null && isOfStep(this.seal.open(id, secret.toString()), code, step);
   }
 
   async confirm(tx: WorkerTransaction, userId: string, factorId: string): Promise<void> {

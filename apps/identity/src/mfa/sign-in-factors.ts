@@ -9,6 +9,14 @@ import { RecoveryCodesStore } from './recovery-codes.store.js';
 
 /** What a factor is called that was set up while signing in. */
 const NAME = 'Authenticator';
+/** What a code of an app shows (RFC 8176). */
+const AMR = ['otp', 'mfa'] as const;
+
+/** What the first code of a factor leads to. */
+interface FirstFactor {
+  readonly amr: readonly string[];
+  readonly recoveryCodes: readonly string[];
+}
 
 /** Second factors of who is signing in and has no session yet (identity.md §5). */
 @Injectable()
@@ -31,7 +39,7 @@ export class SignInFactors {
   async verifyCode(userId: string, code: string): Promise<readonly string[]> {
     return this.attempts.attempt(userId, async (tx) => {
       for (const factor of (await this.factors.list(tx, userId)).filter(isConfirmed)) {
-        if (await this.factors.take(tx, userId, factor, code)) return ['otp', 'mfa'];
+        if (await this.factors.take(tx, userId, factor, code)) return AMR;
       }
       return undefined;
     });
@@ -47,19 +55,21 @@ export class SignInFactors {
     });
   }
 
-  /** The factor that was begun before, while it waits, else a new one. @throws Problem `limit_reached` */
+  /** The factor that was begun before, while it waits, else a new one, for which the oldest that nobody ended goes. */
   async enroll(userId: string, begun: string | undefined): Promise<EnrolledFactorDto> {
     return this.database.acrossOrganizations(async (tx) => {
       await this.factors.forgetStale(tx, userId);
       const factors = await this.factors.list(tx, userId);
       const waiting = factors.find((factor) => factor.id === begun && !isConfirmed(factor));
       if (waiting) return this.factors.show(tx, userId, waiting);
-      return this.factors.enroll(tx, userId, NAME, factors);
+      return this.factors.enroll(tx, userId, NAME, await this.factors.makeRoom(tx, userId, factors));
     });
   }
 
   /**
-   * The first code of a factor that waits for it; the user's sessions end. Recovery codes with the first factor.
+   * The first code of a factor that waits for it; the user's sessions end. Recovery codes with the first factor; whoever
+   * sends the code twice has perhaps not seen them, and is given others in their place.
+   * @returns `over` where the factor waits no more, or another is confirmed by now: no code of it is right or wrong
    * @throws Problem `mfa_code_invalid`, `rate_limited`
    */
   async confirm(
@@ -67,16 +77,21 @@ export class SignInFactors {
     userId: string,
     factorId: string,
     code: string,
-  ): Promise<{ amr: readonly string[]; recoveryCodes: readonly string[] }> {
+  ): Promise<FirstFactor | { readonly over: true }> {
     return this.attempts.attempt(userId, async (tx) => {
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
+      if (factor && isConfirmed(factor) && this.factors.isLastTaken(factor, code)) {
+        const recoveryCodes = await this.codes.replace(tx, userId);
+        await this.journal.recoveryCodesReplaced(tx, context, userId);
+        return { amr: AMR, recoveryCodes };
+      }
       // Whoever has one by now is asked for that: only who has none sets one up by a password alone.
-      if (!factor || factors.some(isConfirmed)) return undefined;
+      if (!factor || factors.some(isConfirmed)) return { over: true };
       if (!(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.factors.confirm(tx, userId, factorId);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst: true });
-      return { amr: ['otp', 'mfa'], recoveryCodes: codes ?? [] };
+      return { amr: AMR, recoveryCodes: codes ?? [] };
     });
   }
 }

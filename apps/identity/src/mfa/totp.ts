@@ -22,9 +22,12 @@ export function otpauthUri(secret: string, account: string): string {
 export function stepOf(secret: string, code: string, now: Date): number | undefined {
   const current = Math.floor(now.getTime() / 1_000 / STEP_S);
   const counting = now.getTime() % (STEP_S * 1_000) < LATE_MS ? [current, current - 1] : [current];
-  return counting.find(
-    (step) => totp(secret).validate({ token: code, timestamp: step * STEP_S * 1_000, window: 0 }) === 0,
-  );
+  return counting.find((step) => isOfStep(secret, code, step));
+}
+
+/** Whether a code is of this step, whenever that was. */
+export function isOfStep(secret: string, code: string, step: number): boolean {
+  return totp(secret).validate({ token: code, timestamp: step * STEP_S * 1_000, window: 0 }) === 0;
 }
 
 function totp(secret: string, label = ''): TOTP {

@@ -99,14 +99,15 @@ export class InteractionSteps {
     const progress = await this.progress.find(visit.interaction, visit.browser);
     if (!progress) return { page: start(visit) };
     const isFactorDue = await this.isFactorDue(progress);
+    const mayGiveFactor = isFactorDue || (await this.couldGiveFactor(progress));
     switch (form.get('step')) {
       case 'use-recovery':
-        return isFactorDue ? { page: recoveryPage(visit.frameFor(), {}) } : this.next(visit, progress);
+        return mayGiveFactor ? { page: recoveryPage(visit.frameFor(), {}) } : this.next(visit, progress);
       case 'factor':
       case 'recovery':
-        return isFactorDue ? this.checkFactor(visit, progress, form) : this.next(visit, progress);
+        return mayGiveFactor ? this.checkFactor(visit, progress, form) : this.next(visit, progress);
       case 'enrol':
-        return isFactorDue ? this.next(visit, progress) : this.confirmFactor(visit, progress, form);
+        return this.confirmFactor(visit, progress, form);
       case 'organization':
         return this.chooseOrganization(visit, progress, form);
       case 'search':
@@ -175,14 +176,21 @@ export class InteractionSteps {
     const organization = await this.organizationOf(visit, progress);
     if ('outcome' in organization) return organization.outcome;
     const { id, demandsMfa } = organization.open;
-    if (demandsMfa && !progress.signedIn.amr.includes('mfa'))
+    if (demandsMfa && !progress.signedIn.amr.includes('mfa')) {
+      if (await this.couldGiveFactor(progress)) return { page: factorPage(visit.frameFor(), {}) };
       return this.askToEnrol(visit, progress, organization.open);
+    }
     if (!(await this.progress.end(interaction, visit.browser))) return { page: start(visit) };
     return { result: { signedIn: progress.signedIn, organizationId: id } };
   }
 
   private async isFactorDue({ factorGiven, signedIn }: Progress): Promise<boolean> {
     return !factorGiven && (await this.factors.has(signedIn.userId));
+  }
+
+  /** Whether the user has a factor that was not given here: whose browser is known may have set one up since. */
+  private async couldGiveFactor({ signedIn }: Progress): Promise<boolean> {
+    return !signedIn.amr.includes('mfa') && (await this.factors.has(signedIn.userId));
   }
 
   private async checkFactor(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
@@ -266,6 +274,7 @@ export class InteractionSteps {
       const error = wordsOf(visit.frameFor().language).factor.wrong;
       return this.askToEnrol(visit, progress, organization.open, { error, status: WRONG });
     }
+    if ('over' in confirmed) return this.show(visit);
     const { interaction, browser } = visit;
     if (!(await this.progress.gain(interaction, browser, confirmed.amr))) return { page: start(visit) };
     return { page: recoveryCodesPage(visit.frameFor(), confirmed.recoveryCodes) };

@@ -30,7 +30,7 @@ export interface Progress {
   /** Whether a second factor was given here. */
   readonly factorGiven: boolean;
   readonly chosenOrganizationId?: string;
-  /** A factor that is being set up. */
+  /** A factor that is being set up, or was. */
   readonly factorId?: string;
 }
 
@@ -65,7 +65,7 @@ SELECT s.user_id, u.organization_id AS home_id, u.email, s.amr, s.authenticated_
 /** Each by the one browser: who has begun anew in another meanwhile is given nothing that was shown before. */
 const OF_BROWSER = 'organization_id = $1 AND uid = $2 AND browser_hash = $3';
 const GAIN = `
-UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER BY 1), factor_given = true, factor_id = NULL
+UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER BY 1), factor_given = true
  WHERE ${OF_BROWSER} RETURNING uid`;
 const CHOOSE = `UPDATE sign_ins SET chosen_organization_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
 const ENROL = `UPDATE sign_ins SET factor_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
