@@ -5,7 +5,7 @@ import { Clock, SigningKeys } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { Accounts } from './accounts.js';
-import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
+import { HINT_LIFE_S, ID_TOKEN_ALGORITHM, ID_TOKENS } from './id-tokens.js';
 import { orFormer } from './or-former.js';
 import { PlatformTokens } from './platform-tokens.js';
 import { ProviderAdapters } from './provider-adapter.js';
@@ -79,7 +79,7 @@ export class Providers {
 
   private async look(now: number): Promise<Made> {
     try {
-      const keys = await this.keys.held(ID_TOKENS, ID_TOKEN_LIFE_S * 1_000, ID_TOKEN_ALGORITHM);
+      const keys = await this.keys.held(ID_TOKENS, HINT_LIFE_S * 1_000, ID_TOKEN_ALGORITHM);
       const kids = keys.map(({ kid }) => kid).join(' ');
       if (this.made?.kids !== kids) this.made = { provider: this.make(keys), kids };
       this.readAt = now;

@@ -1,7 +1,9 @@
+import { SigningKeys } from '@customer-platform/database';
 import { Caller, eventually } from '@customer-platform/testing';
-import { decodeJwt } from 'jose';
+import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aChallenge, Browser, signsIn, TestClient } from './browser.fixture.js';
+import { ID_TOKEN_ALGORITHM, ID_TOKENS } from './id-tokens.js';
 
 const ROLES = '/v1/identity/roles';
 
@@ -268,6 +270,27 @@ describe('signing out', () => {
     expect((await bench.endings(userId)).filter((reason) => reason === 'logout')).toHaveLength(2);
     const { back } = await client.code(signsIn(userId), { browser, further: { prompt: 'none' } });
     expect(back.searchParams.get('error')).toBe('login_required');
+  });
+
+  it('takes an ID token whose key was replaced hours ago, as long as the session may go on', async () => {
+    const former = await client.tokens(signsIn(userId));
+    const { kid: replaced } = decodeProtectedHeader(former.id_token);
+    await bench.database.query(
+      `UPDATE signing_keys SET usable_from = now() - interval '2 days' WHERE kid = $1`,
+      [replaced],
+    );
+    const keys = bench.app.app.get(SigningKeys, { strict: false });
+    const kid = await keys.rotate(ID_TOKENS, -2 * 3_600_000, ID_TOKEN_ALGORITHM);
+    await eventually(async () => {
+      const { id_token: text } = await client.tokens(signsIn(userId));
+      expect(decodeProtectedHeader(text).kid).toBe(kid);
+    });
+    const search = new URLSearchParams({
+      id_token_hint: former.id_token,
+      post_logout_redirect_uri: 'https://app.example/bye',
+    });
+    const page = await former.browser.get(`/oauth/logout?${search.toString()}`);
+    expect([page.status, (await page.text()).includes('xsrf')]).toEqual([200, true]);
   });
 
   it('goes nowhere that is not registered', async () => {
