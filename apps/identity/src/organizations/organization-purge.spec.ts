@@ -85,6 +85,20 @@ describe('DELETE /v1/identity/organizations/{id}/purge', () => {
     expect(asked(id, 'POST /internal/references/release')).toHaveLength(PEERS.length);
   });
 
+  it('204 though it had keys that work no more; 409 while one does', async () => {
+    const id = await deleted({ issue_api_key: true });
+    const end = (set: string) =>
+      bench.database.query(`UPDATE api_keys SET ${set} WHERE organization_id = $1`, [id]);
+    expectProblem(await purge(id), 409, 'resource_referenced');
+    await end(`expires_at = now() - interval '1 second'`);
+    peers.count('core', id, 'contacts', 1);
+    expectProblem(await purge(id), 409, 'resource_referenced');
+    peers.count('core', id, 'contacts', 0);
+    await end('expires_at = NULL, revoked_at = now()');
+    expectStatus(await purge(id), 204);
+    expect(await rowsOf(id)).toEqual([0, 0, 0, 0]);
+  });
+
   it.each(PEERS)('409 for what %s alone has: what is built in stays', async (peer) => {
     const id = await deleted();
     const before = await rowsOf(id);

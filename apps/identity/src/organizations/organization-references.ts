@@ -1,12 +1,13 @@
 import type { ReferenceCount, WorkerTransaction } from '@customer-platform/database';
+import { KEY_WORKS } from '../roles/role-grants.js';
 
-/** What an organization may hold beyond its built-in roles; each of it keeps the organization from being purged. */
+/** What an organization may hold beyond its built-in roles, and of keys those that work; each of it keeps the organization from being purged. */
 const HELD: Readonly<Record<string, string>> = {
   organizations: 'SELECT count(*)::int AS count FROM organizations WHERE parent_id = $1',
   roles: 'SELECT count(*)::int AS count FROM roles WHERE organization_id = $1 AND key IS NULL',
   memberships: 'SELECT count(*)::int AS count FROM memberships WHERE organization_id = $1',
   users: 'SELECT count(*)::int AS count FROM users WHERE organization_id = $1',
-  api_keys: 'SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1',
+  api_keys: `SELECT count(*)::int AS count FROM api_keys WHERE organization_id = $1 AND ${KEY_WORKS}`,
   oauth_clients: 'SELECT count(*)::int AS count FROM oauth_clients WHERE organization_id = $1',
   sso_connections: 'SELECT count(*)::int AS count FROM sso_connections WHERE organization_id = $1',
 };
@@ -21,6 +22,7 @@ const LEFT = [
   'address_probes',
   'password_attempts',
   'sign_ins',
+  'api_keys',
   'role_permissions',
   'roles',
   'organization_epochs',

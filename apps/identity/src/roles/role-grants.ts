@@ -36,6 +36,15 @@ const REMOVE = `
 UPDATE role_permissions SET removed_at = greatest($4::timestamptz, granted_at)
  WHERE organization_id = $1 AND role_id = $2 AND permission = ANY ($3::text[]) AND removed_at IS NULL`;
 
+/** A key by which somebody may still come, at the time of the transaction. */
+export const KEY_WORKS = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
+
+/** Keys say which they were rotated from. */
+const FORGET_ROTATIONS = `
+UPDATE api_keys SET rotated_from_id = NULL
+ WHERE organization_id = $1 AND role_id = $2 AND rotated_from_id IS NOT NULL`;
+const FORGET_ENDED_KEYS = `DELETE FROM api_keys WHERE organization_id = $1 AND role_id = $2 AND NOT (${KEY_WORKS})`;
+
 /** A role in a body: which, of what kind it must be, and where it stands there. */
 interface RoleReference {
   readonly id: string;
@@ -84,6 +93,13 @@ export class RoleGrants {
   /** Takes permissions from a role whose lock `tx` holds; the rows tell until when it held them. */
   async remove(tx: Transaction, roleId: string, permissions: readonly string[]): Promise<void> {
     await tx.query(REMOVE, [tx.organizationId, roleId, permissions, this.clock.now()]);
+  }
+
+  /** Forgets the keys that work no more of a role that is purged; where one does, the purge takes all of this back. */
+  async forgetEndedKeys(tx: Transaction, roleId: string): Promise<void> {
+    const values = [tx.organizationId, roleId];
+    await tx.query(FORGET_ROTATIONS, values);
+    await tx.query(FORGET_ENDED_KEYS, values);
   }
 
   /** Forgets everything about a role that is purged. */

@@ -208,12 +208,26 @@ describe('roles', () => {
     await becomes(200);
   });
 
-  it('409 resource_referenced while a key has been of the role', async () => {
+  it('409 resource_referenced while a key of the role works, also by rotation; 204 once none does', async () => {
     const { id } = await aRole();
-    await admin.post('/v1/identity/api-keys', { name: 'Key', role_id: id });
+    const { body: key } = await admin.post<{ id: string }>('/v1/identity/api-keys', {
+      name: 'Key',
+      role_id: id,
+    });
+    const rotated = await admin.post<{ id: string }>(`/v1/identity/api-keys/${key.id}/rotate`, {
+      expires_in: 0,
+    });
+    expectStatus(rotated, 200);
     await admin.delete(`${ROLES}/${id}`);
     const problem = expectProblem(await admin.delete(`${ROLES}/${id}/purge`), 409, 'resource_referenced');
     expect(problem['references']).toEqual([{ module: 'identity', resource: 'api_keys', count: 1 }]);
+    const left = await bench.database.query<{ rotated_from_id: string | null }>(
+      'SELECT rotated_from_id FROM api_keys WHERE role_id = $1 ORDER BY created_at',
+      [id],
+    );
+    expect(left).toEqual([{ rotated_from_id: null }, { rotated_from_id: key.id }]);
+    expectStatus(await admin.delete(`/v1/identity/api-keys/${rotated.body.id}`), 204);
+    expectStatus(await admin.delete(`${ROLES}/${id}/purge`), 204);
   });
 
   it('a purged role leaves nothing of what it permitted', async () => {

@@ -141,7 +141,7 @@ export class RolesService {
 
   /** @throws Problem `not_soft_deleted`, `resource_referenced` */
   purge(context: RequestContext, id: string): Promise<void> {
-    return this.roles.purge(context, id);
+    return this.roles.purge(context, id, { guard: (tx) => this.grants.forgetEndedKeys(tx, id) });
   }
 
   private async withPermissions(tx: Transaction, role: Role): Promise<RoleWithPermissions> {
