@@ -60,7 +60,7 @@ describe('dead letters', () => {
     await bench.track('poison', MARKUP);
     const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
-    const finding = page.getByRole('link', { name: /mensajes muertos esperan/ });
+    const finding = page.getByRole('link', { name: /mensajes? muertos? esperan?/ });
     await eventually(async () => {
       await page.reload();
       await finding.waitFor({ timeout: 3_000 });
