@@ -13,13 +13,13 @@ export function isShortAddress(address: string): boolean {
 /** An e-mail address, as it was sent and as it is kept. */
 export function IsEmailAddress(): PropertyDecorator {
   return applyDecorators(
-    IsString(),
-    MaxLength(LONGEST),
+    IsEmail({ ignore_max_length: true }),
     custom('isShortWhenLowered', isShortWhenLowered, {
       message: `$property has at most ${String(LONGEST)} characters in lower case`,
       context: { code: 'too_long' },
     }),
-    IsEmail({ ignore_max_length: true }),
+    MaxLength(LONGEST),
+    IsString(),
   );
 }
 
