@@ -64,6 +64,8 @@ export class AnswerWait extends CallerWait {
   /** The head has gone: that the rest does not come is all that can be told. */
   giveUp(): void {
     this.response.destroy();
+    // One that stands behind another would leave the connection, and all that is written to it.
+    this.response.req.socket.destroy();
   }
 }
 
@@ -74,6 +76,7 @@ function longestStill(left: number): number {
 
 /** Counts what is left of an answer that has been written whole; of most nothing is, as the system has taken it. */
 export function mindUnread(response: ServerResponse, callers: SlowCallers, address: string): void {
-  if (!response.destroyed && (response.socket?.writableLength ?? 0) > 0)
+  // One that stands behind another on its connection has no socket yet, and holds all of it itself.
+  if (!response.destroyed && (response.socket ?? response).writableLength > 0)
     AnswerWait.of(response, callers, address).add(0);
 }

@@ -65,6 +65,31 @@ describe('a caller that breaks off', () => {
     expect((await fetch(`${stage.gateway.url}/problems`)).status).toBe(200);
   });
 
+  it('that asked for a tunnel and keeps its side open holds up no end', async () => {
+    stage = await aGateway((_request, response) => response.end('{}'));
+    const { hostname, port } = new URL(stage.gateway.url);
+    const caller = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    caller.on('error', () => undefined).write('CONNECT internal:80 HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(caller.resume(), 'end');
+    const closed = once(caller, 'close');
+    await stage.gateway.close(100);
+    caller.end();
+    await closed;
+  });
+
+  it('and never reads gets no more than so many answers behind one another', async () => {
+    let begun = 0;
+    stage = await aGateway((_request, response) => {
+      begun += 1;
+      response.end('x'.repeat(50_000));
+    });
+    const caller = await sent('GET /v1/core/contacts HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_200));
+    caller.pause();
+    await connectionsTo(stage, 0);
+    expect(begun).toBeLessThanOrEqual(500);
+    caller.destroy();
+  });
+
   it('after it asked for a tunnel ends nothing but itself', async () => {
     stage = await aGateway((_request, response) => response.end('{}'));
     for (let n = 0; n < 20; n += 1) {

@@ -24,6 +24,9 @@ const HANDSHAKE_MS = 10_000;
 /** A connection on which nothing moves for this long is let go, in milliseconds. */
 const SILENCE_MS = 60_000;
 
+/** So many requests of a connection may stand behind one another; a pipeline that is longer only fills memory. */
+const MOST_UNANSWERED = 500;
+
 /** Answers one request; the listener looks after connections. */
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -31,6 +34,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 export class FrontListener {
   readonly server: Server;
   private readonly inFlight = new Set<ServerResponse>();
+  private readonly unanswered = new WeakMap<Socket, number>();
+  /** Sockets that Node has handed over: no list of its own has them. */
+  private readonly handedOver = new Set<Socket>();
   private draining = false;
 
   constructor(
@@ -54,9 +60,11 @@ export class FrontListener {
       response.writeContinue();
       receive(request, response);
     });
-    this.server.on('connect', (_request, socket: Socket) =>
-      answerProblemOnSocket(socket, 'method_not_allowed', correlationIdFrom(undefined)),
-    );
+    this.server.on('connect', (_request, socket: Socket) => {
+      this.handedOver.add(socket);
+      socket.once('close', () => this.handedOver.delete(socket));
+      answerProblemOnSocket(socket, 'method_not_allowed', correlationIdFrom(undefined));
+    });
     this.server.on('clientError', refuseUnreadable);
   }
 
@@ -86,18 +94,24 @@ export class FrontListener {
     this.drain();
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
+    for (const socket of this.handedOver) socket.destroy();
     const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
     await closed;
     clearTimeout(late);
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const unanswered = (this.unanswered.get(socket) ?? 0) + 1;
+    if (unanswered > MOST_UNANSWERED) return void socket.destroy();
+    this.unanswered.set(socket, unanswered);
     this.inFlight.add(response);
     if (this.draining) response.shouldKeepAlive = false;
     response.once('close', () => {
       this.inFlight.delete(response);
+      this.unanswered.set(socket, (this.unanswered.get(socket) ?? 1) - 1);
       // Its head promised to keep the connection; kept, it would hold up the end.
-      if (this.draining) request.socket.destroySoon();
+      if (this.draining) socket.destroySoon();
     });
     this.handler(request, response);
   }

@@ -2,6 +2,9 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { PROBLEM_CONTENT_TYPE, Problem, type ProblemCode } from '@customer-platform/problem-json';
 
+/** Who was refused on a bare socket has so long to end its side. */
+const ENDS_WITHIN_MS = 10_000;
+
 interface Where {
   /** The request's path without its query: queries can carry addresses. */
   instance: string;
@@ -47,5 +50,8 @@ export function answerProblemOnSocket(socket: Socket, code: ProblemCode, correla
     `x-correlation-id: ${correlationId}`,
     'connection: close',
   ];
+  // Nobody else ends a socket that was handed over, should its peer keep its side open.
+  const late = setTimeout(() => socket.destroy(), ENDS_WITHIN_MS).unref();
+  socket.once('close', () => clearTimeout(late));
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
