@@ -21,7 +21,7 @@ const NEXT_DONE = `
     FROM contact_erasures AS erasure
    WHERE subject_request_id::text <> ALL($1::text[]) AND NOT EXISTS (
      SELECT FROM contact_record_jobs AS job
-      WHERE job.organization_id = erasure.organization_id AND job.contact_id = ANY(erasure.contact_ids))
+      WHERE job.organization_id = erasure.organization_id AND job.contacts && erasure.contact_ids)
    ORDER BY begun_at LIMIT 1 FOR UPDATE OF erasure SKIP LOCKED`;
 const END = 'DELETE FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2';
 

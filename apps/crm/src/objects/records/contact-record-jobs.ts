@@ -36,6 +36,9 @@ const ON = `
   UPDATE contact_record_jobs SET cursor_id = $3, moved_at = clock_timestamp()
    WHERE organization_id = $1 AND contact_id = $2`;
 const OVER = 'DELETE FROM contact_record_jobs WHERE organization_id = $1 AND contact_id = $2';
+/** Whose records are on their way to or from one of these, whatever contact the work goes by. */
+const CONCERNED = `
+  SELECT FROM contact_record_jobs WHERE organization_id = $1 AND contacts && $2::uuid[] LIMIT 1`;
 const UNSETTLED = 'SELECT contact_id AS id FROM contact_record_jobs WHERE organization_id = $1';
 
 /** Remembers those of the contacts that records refer to; whoever works on one of them is waited for. */
@@ -69,6 +72,11 @@ export async function noteProgress(
 ): Promise<void> {
   if (cursor) await tx.query(ON, [tx.organizationId, id, cursor.after]);
   else await tx.query(OVER, [tx.organizationId, id]);
+}
+
+/** Whether any job concerns one of these: also one of a contact that they were merged into and are parted from. */
+export async function areConcerned(tx: Transaction, contactIds: readonly string[]): Promise<boolean> {
+  return (await tx.query(CONCERNED, [tx.organizationId, contactIds])).length > 0;
 }
 
 /** The contacts of the organization whose records are not yet all where they belong. */

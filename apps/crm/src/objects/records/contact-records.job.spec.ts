@@ -208,6 +208,18 @@ describe('an erasure of somebody with many records', () => {
     expect(await receipts()).toEqual({ counts: [RECORDS + 1], told: 1 });
   });
 
+  it('in the middle of an undo waits for what comes back, and counts it', async () => {
+    const { person, other } = await owner();
+    await world.merge(other, person);
+    await finish();
+    await world.merge(other, person, 'unmerged');
+    await erase(person);
+    expect(await receipts()).toEqual({ counts: [], told: 0 });
+    await finish();
+    expect(await recordsOf(person, other)).toEqual([0, 0]);
+    expect(await receipts()).toEqual({ counts: [RECORDS], told: 1 });
+  });
+
   it('of two requests for one person counts each record in one of the two', async () => {
     const { person } = await owner();
     await erase(person);

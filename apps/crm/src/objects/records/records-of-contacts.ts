@@ -5,7 +5,13 @@ import { Outbox } from '@customer-platform/event-bus';
 import { countErased } from '../../contact-refs/erasures-under-way.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
-import { beginJobs, noteProgress, takeJob, type ContactRecordJob } from './contact-record-jobs.js';
+import {
+  areConcerned,
+  beginJobs,
+  noteProgress,
+  takeJob,
+  type ContactRecordJob,
+} from './contact-record-jobs.js';
 import { goalOf, type Ends, type Goal, type Reference } from './reference-goals.js';
 import { AT_ONCE, inRounds, removeRecords, without } from './record-rounds.js';
 
@@ -97,7 +103,7 @@ export class RecordsOfContacts implements SettledRows {
     const own = jobs.filter(({ contact_id: id }) => contactIds.includes(id));
     const rows = await referencesOf(tx, own);
     const settled = await this.piece(tx, own, { kept: new Set(contactIds), rows });
-    return { ...settled, isDone: settled.isDone && own.length === jobs.length };
+    return { ...settled, isDone: settled.isDone && !(await areConcerned(tx, contactIds)) };
   }
 
   /** A further piece of a job, unless it is over. */
@@ -130,7 +136,8 @@ export class RecordsOfContacts implements SettledRows {
       const isOver = isLast && isWhole;
       await noteProgress(tx, job, isOver ? null : { after: isWhole ? after : job.cursor_id });
     }
-    const contacts = gone.map((each) => each.contact_id);
+    // Of who was parted from another what is there still goes by that one, and is theirs by its origin.
+    const contacts = gone.flatMap((each) => [each.contact_id, each.origin ?? []].flat());
     const isCounted = removed > 0 && (await countErased(tx, contacts, RESOURCE, removed));
     return { removed: isCounted ? 0 : removed, isDone: isWhole && looks.every(({ isLast }) => isLast) };
   }
