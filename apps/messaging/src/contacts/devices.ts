@@ -49,6 +49,20 @@ export class Devices {
     private readonly clock: Clock,
   ) {}
 
+  /** The latest device of those of whom it is known here; null: they have none. Asks nobody. */
+  async known(organizationId: string, contactIds: readonly string[]): Promise<Map<string, string | null>> {
+    const contacts = contactIds.map((id) => ({ organizationId, id }));
+    const found = await this.database.inOrganization({ organizationId }, (tx) =>
+      this.tokens.latest(tx, contacts),
+    );
+    return new Map(
+      contactIds.flatMap((id) => {
+        const token = found.get(contactKey({ organizationId, id }));
+        return token === undefined ? [] : [[id, token] as const];
+      }),
+    );
+  }
+
   /**
    * The latest device of each of these active contacts; null: it has none.
    * @throws Problem `dependency_unavailable` when core has to be asked and is silent

@@ -122,14 +122,21 @@ export class Recipients {
     await byOrganization(
       pushes.map(({ send, contact }) => ({ organizationId: send.organizationId, send, contact })),
       async (organizationId, group) => {
-        // Whose devices are known here nobody asks core about, and no silence keeps their pushes.
-        const answered = await this.isAnswered(organizationId, async () => {
-          const latest = await this.devices.latest(organizationId, [
-            ...new Set(group.map(({ contact }) => contact.id)),
-          ]);
-          for (const { send, contact } of group) tokens.set(send.id, latest.get(contact.id) ?? null);
+        const note = (devices: ReadonlyMap<string, string | null>): void => {
+          for (const { send, contact } of group)
+            if (devices.has(contact.id)) tokens.set(send.id, devices.get(contact.id) ?? null);
+        };
+        const ids = [...new Set(group.map(({ contact }) => contact.id))];
+        const known = await this.devices.known(organizationId, ids);
+        note(known);
+        // Of these alone core is asked, and these alone wait for its answer.
+        const missing = ids.filter((id) => !known.has(id));
+        if (missing.length === 0) return;
+        const answered = await this.ask(organizationId, async () => {
+          note(await this.devices.latest(organizationId, missing));
         });
-        if (!answered) for (const { send } of group) silent.add(send.id);
+        if (answered) return;
+        for (const { send, contact } of group) if (missing.includes(contact.id)) silent.add(send.id);
       },
     );
     return tokens;
@@ -208,18 +215,13 @@ export class Recipients {
   /** Asks core, unless it was silent a moment ago. @returns whether it has answered */
   private async ask(organizationId: string, question: () => Promise<void>): Promise<boolean> {
     if (!this.silences.mayAsk(organizationId)) return false;
-    const answered = await this.isAnswered(organizationId, question);
-    if (answered) this.silences.hasAnswered(organizationId);
-    else this.silences.wasSilent(organizationId);
-    return answered;
-  }
-
-  private async isAnswered(organizationId: string, question: () => Promise<void>): Promise<boolean> {
     try {
       await question();
+      this.silences.hasAnswered(organizationId);
       return true;
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'dependency_unavailable') throw error;
+      this.silences.wasSilent(organizationId);
       log.warn({ err: error, organizationId }, 'Core does not answer; sends that need its word wait');
       return false;
     }
