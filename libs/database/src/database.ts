@@ -4,7 +4,13 @@ import { log, turns } from '@customer-platform/http';
 import { escapeLiteral } from 'pg';
 import { DataSource, type MigrationInterface, QueryRunnerAlreadyReleasedError } from 'typeorm';
 import { CallUnits } from './call-units.js';
-import { DatabaseUnavailable, isContended, isDatabaseUnavailable, lostToAnother } from './errors.js';
+import {
+  DatabaseUnavailable,
+  isContended,
+  isDatabaseUnavailable,
+  lostToAnother,
+  withoutValues,
+} from './errors.js';
 import {
   ofOrganization,
   OpenTransaction,
@@ -238,6 +244,12 @@ export class Database {
     return turn;
   }
 
+  /** Whether what runs now is of a call with a key that has written: all that it locks is held until its answer. */
+  get isHeld(): boolean {
+    const call = this.calls.getStore();
+    return call?.isCurrent === true && call.open !== undefined;
+  }
+
   /** Where the call that this is of has written, a unit in what it wrote; else a transaction of its own. */
   private async transact<T>(unit: Unit<T>): Promise<T> {
     const call = this.calls.getStore();
@@ -248,17 +260,21 @@ export class Database {
   }
 
   /** What it leads to is a unit inside it in turn. */
-  private within<T>(tx: OpenTransaction, { opening, work, signal }: Unit<T>): Promise<T> {
-    return abandonedBy(signal, tx, () =>
-      tx.unit(opening, async (answer) => {
-        const inner = new CallUnits(tx);
-        try {
-          return await this.calls.run(inner, () => work(tx, answer));
-        } finally {
-          await inner.end();
-        }
-      }),
-    );
+  private async within<T>(tx: OpenTransaction, { opening, work, signal }: Unit<T>): Promise<T> {
+    try {
+      return await abandonedBy(signal, tx, () =>
+        tx.unit(opening, async (answer) => {
+          const inner = new CallUnits(tx);
+          try {
+            return await this.calls.run(inner, () => work(tx, answer));
+          } finally {
+            await inner.end();
+          }
+        }),
+      );
+    } catch (error) {
+      throw failureOf(withoutValues(error));
+    }
   }
 
   private async begin<T>(unit: Unit<T>, call?: CallUnits): Promise<T> {

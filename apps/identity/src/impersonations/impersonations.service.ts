@@ -77,6 +77,8 @@ export class ImpersonationsService {
     const { organizationId, principal } = context;
     const userId = body.user_id.toLowerCase();
     if (userId === principal.id) throw oneself();
+    // Before anything is written: a call with a key holds its connection from there on.
+    await this.accessTokens.prepare();
     const begun = await this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(organizationId);
       const actor = await this.standing(tx, context, userId);

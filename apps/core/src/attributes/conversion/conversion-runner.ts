@@ -76,6 +76,8 @@ export class ConversionRunner extends ItemJob<Turn> {
 
   /** The first steps of a conversion that was just begun. What fails is left to whoever goes on with it. */
   async begin(organizationId: string, definitionId: string): Promise<void> {
+    // Steps lock contacts, whose writers wait for the registration that such a call holds: they come after its answer.
+    if (this.database.isHeld) return;
     try {
       for (let step = 0; step < STEPS_AT_ONCE; step += 1) {
         const found = await this.database.acrossOrganizations(async (tx) => {
