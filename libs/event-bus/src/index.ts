@@ -16,7 +16,7 @@ export { type NewDomainEvent, Outbox } from './outbox/outbox.js';
 export { outboxAge } from './outbox/outbox.age.js';
 export { OutboxSignal } from './outbox/outbox.signal.js';
 export { forgetParked } from './parking/forget-parked.js';
-export { ParkedEvents, type ParkedEvent, type ParkedFilter } from './parking/parked-events.js';
+export { ParkedEvents, storable, type ParkedEvent, type ParkedFilter } from './parking/parked-events.js';
 export { Redelivery } from './parking/redelivery.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';
 export { type Part } from './producing/record.buffer.js';

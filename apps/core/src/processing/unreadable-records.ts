@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { kafkaConfig, readConfig } from '@customer-platform/config';
 import { Database, type Transaction } from '@customer-platform/database';
-import type { IncomingRecord } from '@customer-platform/event-bus';
+import { type IncomingRecord, storable } from '@customer-platform/event-bus';
 import { log, metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 
@@ -29,7 +29,8 @@ export class UnreadableRecords {
     if (!tx) return this.database.acrossOrganizations((own) => this.keep(topic, record, error, own));
     const { partition, offset, timestamp, value } = record;
     keptRecords.inc({ topic });
-    const reason = error instanceof Error ? error.message : String(error);
+    // What a parser says quotes what it read, NUL included.
+    const reason = storable((error instanceof Error ? error.message : String(error)).slice(0, 2_000));
     log.error({ topic, partition, offset }, 'A record cannot be read; it is kept in unreadable_records');
     await tx.query(KEEP, [`${this.prefix}${topic}`, partition, offset, timestamp, value, reason]);
   }

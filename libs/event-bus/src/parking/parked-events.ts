@@ -76,10 +76,12 @@ const PAGE = `
      AND ($3::uuid[] IS NULL OR id = ANY ($3)) AND ($4::uuid IS NULL OR id > $4)
    ORDER BY id LIMIT $5`;
 
+/** What is no event may name any type; it is a label of the metric. */
+const LONGEST_TYPE = 100;
 /** Bounded twice: asked for at every scrape, and each row it gives is a series of the metric. */
 const COUNTS = `
   SELECT organization_id, consumer, event_type, count(*)::int AS waiting
-    FROM (SELECT organization_id, consumer, event_type FROM parked_events LIMIT 20000) AS piece
+    FROM (SELECT organization_id, consumer, left(event_type, 100) AS event_type FROM parked_events LIMIT 20000) AS piece
    GROUP BY organization_id, consumer, event_type
    ORDER BY waiting DESC, organization_id, consumer, event_type LIMIT 200`;
 
@@ -172,7 +174,7 @@ export class ParkedEvents {
         topic,
         storable(message.key),
         id,
-        storable(message.type),
+        storable(message.type.slice(0, LONGEST_TYPE)),
         null,
         storable(message.payload),
         describe(message.error),
@@ -188,7 +190,7 @@ function describe(error: unknown): string {
 }
 
 /** PostgreSQL keeps no NUL in a text: what holds one would never be parked, and its partition would stand still. */
-function storable(text: string): string {
+export function storable(text: string): string {
   return text.replaceAll('\u0000', '\uFFFD');
 }
 
