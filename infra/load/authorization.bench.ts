@@ -67,7 +67,6 @@ function environment(url: string, ownerUrl: string, port: number): NodeJS.Proces
     PATH: process.env['PATH'],
     DATABASE_URL: url,
     DATABASE_OWNER_URL: ownerUrl,
-    PLATFORM_MODE: 'local',
     KAFKA_BROKERS: '127.0.0.1:9',
     INTERNAL_PORT: String(port),
     PROCESS_ROLE: 'api',
