@@ -2,7 +2,7 @@
 const EVERY_MS = 3_000;
 const MOST_TIMES = 600;
 
-/** Whether the provider of sign-in answers at all, which is the first that the Console asks. */
+/** Asks the provider of sign-in, which the Console asks first, whether it answers at all. */
 async function isThere(signal: AbortSignal): Promise<boolean> {
   try {
     const { ok } = await fetch('/.well-known/openid-configuration', { cache: 'no-store', signal });
@@ -14,7 +14,7 @@ async function isThere(signal: AbortSignal): Promise<boolean> {
 
 /**
  * Resolves with true once the platform was seen silent and answers again; with false when the signal says to stop.
- * Where it answers all along, something else is wrong, and loading the page again and again would not help.
+ * A platform that answers all along has another fault: loading the page again and again would not help.
  */
 export async function answersAgain(signal: AbortSignal, ask = isThere, everyMs = EVERY_MS): Promise<boolean> {
   let wasSilent = false;

@@ -14,7 +14,7 @@ import { alarmOf, VERIFY_EVERY_MS } from './audit-verification.js';
 import { AuditVerifier } from './audit-verifier.js';
 import { CHECKPOINT_TOPIC, signCheckpoint } from './checkpoint.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'audit-checkpoints';
 /** core.md §11. */
 const SIGN_EVERY_MS = 5 * 60_000;

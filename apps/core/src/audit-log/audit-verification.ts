@@ -5,7 +5,7 @@ import type { Finding } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'audit-verification';
 /** A whole chain is verified so often. */
 export const VERIFY_EVERY_MS = 24 * 3_600_000;

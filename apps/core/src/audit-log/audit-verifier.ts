@@ -8,7 +8,7 @@ import { isGenuine, type Checkpoint } from './checkpoint.js';
 const CHECKPOINTS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 50_000;
 
-/** What a verification of a piece of a chain came to. */
+/** The outcome of verifying a piece of a chain. */
 interface VerifiedPiece {
   readonly finding: Finding;
   /** The number of the row behind which the next piece begins: that of a checkpoint. */

@@ -4,7 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentsRepository } from './consents.repository.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'consent-expiry';
 const LOOK_EVERY_MS = 500;
 

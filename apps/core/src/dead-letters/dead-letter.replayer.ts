@@ -8,7 +8,7 @@ import { readArrival, type Arrival, type ResumePoint, type Stage } from '../proc
 import { SegmentFollower } from '../segments/following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'dead-letter-replay';
 const LOOK_EVERY_MS = 1_000;
 

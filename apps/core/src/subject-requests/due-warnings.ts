@@ -3,7 +3,7 @@ import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-plat
 import { Outbox } from '@customer-platform/event-bus';
 import { REQUEST_COLUMNS, requestEvent, type SubjectRequestRow } from './subject-request.row.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'subject-request-due';
 const LOOK_EVERY_MS = 10_000;
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@ import { afterLocks, Clock, Database, isTransient, type Transaction } from '@cus
 import { ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { LotExpiry } from './lot-expiry.service.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'lot-expiry';
 /** A lot ends within 60 s of its `expires_at`: several tries fit in. */
 const EVERY_MS = 10_000;

@@ -10,7 +10,7 @@ import { DomainChecker } from './dns/domain-checker.js';
 import { DomainChecks } from './domain-checks.js';
 import { SenderDomainEntity } from './sender-domain.entity.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'sender-domains';
 const EVERY_MS = 60_000;
 /** Checked at once: each takes five seconds at most. */

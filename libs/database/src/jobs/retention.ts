@@ -9,7 +9,7 @@ const ROWS_AT_ONCE = 5_000;
 
 /** Which rows of a table have had their time. */
 export interface RetentionOptions {
-  /** As metrics and log lines call it. */
+  /** Its name in metrics and log lines. */
   readonly name: string;
   readonly table: string;
   /** SQL over the table as `old`: whether a row goes. `$1` is the instant before which it has to lie. */

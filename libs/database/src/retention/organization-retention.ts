@@ -11,7 +11,7 @@ import type { Transaction } from '../transaction.js';
 import type { RetainedKind, Removal } from './retention-kinds.js';
 import { RetentionPeriods } from './retention-periods.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'organization-retention';
 const EVERY_MS = 10 * 60_000;
 /** A pass that has more to do ends after so long and begins anew: with what holds then, and what is left told. */

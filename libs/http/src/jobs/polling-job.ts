@@ -28,7 +28,7 @@ const longestRest = new Gauge({
 
 /** What a job is made of. */
 export interface PollingJobOptions {
-  /** As metrics and log lines call it. */
+  /** Its name in metrics and log lines. */
   readonly name: string;
   /** From the end of one pass to the beginning of the next that nobody asks for, as long as there is work. */
   readonly everyMs: number;

@@ -8,7 +8,7 @@ import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
 import { ConversionSignal } from './conversion.signal.js';
 import { ConvertingPiece, verifyPiece } from './converting-piece.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'attribute-conversion';
 const LOOK_EVERY_MS = 500;
 /** Enough for all contacts of a small organization: to verify, to convert and to end. */

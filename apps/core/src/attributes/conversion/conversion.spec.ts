@@ -46,7 +46,7 @@ async function patched(
   return answer.body;
 }
 
-/** What the audit rows of a definition's changes say was changed, the first change first. */
+/** Reads the fields that the audit rows of a definition's changes name, the first change first. */
 async function changesToldOf({ id: definition }: { id: string }): Promise<string[][]> {
   const rows = await world.core.database.query<{ changed_fields: string[] }>(
     `SELECT changed_fields FROM audit_entries

@@ -212,7 +212,7 @@ export class MergesRepository {
   }
 }
 
-/** Until a piece is not full: the two contacts are locked, and nobody adds events to them meanwhile. */
+/** Goes on until a piece is not full: the two contacts are locked, and nobody adds events to them meanwhile. */
 async function inPieces(tx: Transaction, statement: string, given: readonly unknown[]): Promise<void> {
   let position: readonly unknown[] | undefined = [null, null];
   while (position) {

@@ -20,7 +20,7 @@ import { contextOfImport, IMPORT_COLUMNS, type ImportTableRow } from '../import.
 import { ImportPiece, type DonePiece, type KeptError } from './import-piece.js';
 import { ImportSignal } from './import.signal.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'contact-import';
 const LOOK_EVERY_MS = 500;
 /** Of one transaction: some 200 ms, so that none is long and others come to their turn. */

@@ -9,7 +9,7 @@ const WITH_CHANGES = `
       FROM found WHERE found.organization_id IS NOT NULL)
   SELECT organization_id FROM found WHERE organization_id IS NOT NULL`;
 
-/** Of each organization the contact whose time comes first. */
+/** The contact of each organization whose time comes first. */
 const WITH_DUES = `
   WITH RECURSIVE earliest AS (
     (SELECT organization_id, due_at FROM segment_dues ORDER BY organization_id, due_at LIMIT 1)

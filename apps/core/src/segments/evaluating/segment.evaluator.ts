@@ -13,7 +13,7 @@ import { EvaluatorShares } from './evaluator-shares.js';
 import { CLOCK_TOLERANCE_MS, evaluationTime } from './segment-clock.js';
 import { FailedEvaluations } from './failed-evaluations.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'segments';
 
 /** How often it looks by itself: for the end of a window, and for what another process has noted. */

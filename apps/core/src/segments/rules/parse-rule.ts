@@ -11,7 +11,7 @@ const DEEPEST = 8;
 const MOST_LEAVES = 50;
 const LONGEST_NAME = 200;
 const MOST_BYTES = 32 * 1024;
-/** Of each contact so many events and one more are looked at, each time it is evaluated. */
+/** An evaluation looks at so many events of each contact and one more. */
 const HIGHEST_COUNT = 1_000;
 
 /** What an unreadable node stands as, until its errors are thrown. */

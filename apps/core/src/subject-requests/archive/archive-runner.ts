@@ -7,7 +7,7 @@ import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
 import { ArchiveWriter } from './archive-writer.js';
 import { ArchiveSignal } from './archive.signal.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'subject-archive';
 const LOOK_EVERY_MS = 1_000;
 

@@ -9,7 +9,7 @@ import { Receipts } from './receipts.js';
 import { SoughtPerson } from './sought-person.js';
 import { FIRST_STEP, runPiece, STEP_NAMES, type Position, type StepName } from './steps.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'contact-erasure';
 const LOOK_EVERY_MS = 500;
 /** While a module has not answered it is asked again so often: its topic forgets a request after a week. */

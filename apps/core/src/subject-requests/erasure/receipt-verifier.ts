@@ -7,7 +7,7 @@ import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';
 import { Receipts } from './receipts.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'erasure-receipts';
 const LOOK_EVERY_MS = 1_000;
 

@@ -8,7 +8,7 @@ import { fillIndex } from '../records/side-rows.js';
 import { IndexDrops } from './index-drops.js';
 import { JOB_COLUMNS, type IndexJob } from './index-jobs.js';
 
-/** As metrics and log lines call it. */
+/** Its name in metrics and log lines. */
 const JOB = 'object-indexes';
 const LOOK_EVERY_MS = 500;
 /** Records of one transaction: whoever writes one of them waits for that long. */
