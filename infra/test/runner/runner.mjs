@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
+import fc from 'fast-check';
 import { processorSeconds } from './processor-time.mjs';
 import { beginFile, GLOBALS, loadSourcesOf, sourceMaps } from './sources.mjs';
 import { rememberWorker, restoreWorker } from './worker-state.mjs';
@@ -11,6 +12,8 @@ const CIRCUS = join(dirname(require.resolve('jest-circus')), 'jestAdapterInit.js
 /** Where jest-circus keeps, beside its module, what outlives a file in one process. */
 const HANDLERS = Symbol.for('EVENT_HANDLERS');
 const TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
+/** Properties draw the same in every run, unless this says from where: no draw of chance stops a release. */
+fc.configureGlobal({ seed: Number(process.env.PROPERTY_SEED ?? 20_261_121) });
 /** What files of the worker share is told here which comes next (libs/testing/src/shared-platform.ts). */
 const BEFORE_FILE = Symbol.for('customer-platform.before-file');
 

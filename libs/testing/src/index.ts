@@ -5,6 +5,7 @@ export { Caller, type Answer } from './caller.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { TcpLink } from './tcp-link.js';
 export { DnsServer } from './dns-server.js';
+export { draws } from './draws.js';
 export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
 export { eventually } from './eventually.js';
 export { EventReader } from './event-reader.js';

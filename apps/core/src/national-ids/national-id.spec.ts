@@ -123,7 +123,7 @@ describe('normalizeNationalId', () => {
         expect(taken).toEqual(right ? { value: `${number}-${digit}` } : INVALID);
         if ('value' in taken) expect(normalizeNationalId('CL_RUT', taken.value)).toEqual(taken);
       }),
-      { seed: 20_261_121, numRuns: 2_000 },
+      { numRuns: 2_000 },
     );
   });
 });

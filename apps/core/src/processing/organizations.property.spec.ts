@@ -1,5 +1,5 @@
 import { Database, newId } from '@customer-platform/database';
-import { expectStatus } from '@customer-platform/testing';
+import { draws, expectStatus } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { eventIdOf } from '../ingestion/event-id.js';
@@ -141,7 +141,7 @@ describe('a chunk with events of several organizations', () => {
           expect(await held(together[organization] ?? '')).toEqual(await held(apart[organization] ?? ''));
         }
       }),
-      { numRuns: 40 },
+      draws(12, 40),
     );
   }, 120_000);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Caller } from '@customer-platform/testing';
+import { draws, type Caller } from '@customer-platform/testing';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import { MERGE } from './merge.fixture.js';
 
@@ -353,7 +353,7 @@ describe('merges, undos, writes and events', () => {
         await history.unwind();
         await history.check();
       }),
-      { seed: 20_261_121, numRuns: 40 },
+      draws(12, 40),
     );
   }, 240_000);
 });
