@@ -14,7 +14,8 @@ export const config = {
   transform: {},
   testSequencer: '<rootDir>/infra/test/runner/walks-first.mjs',
   reporters: ['default', '<rootDir>/infra/test/runner/progress.mjs'],
-  maxWorkers: 2,
+  // One more than processors: a third of a worker's time goes into waiting for servers.
+  maxWorkers: 3,
   // Applications of earlier files leave garbage in a worker's heap: a new worker takes over before it slows the rest.
   workerIdleMemoryLimit: '2GB',
   // What is waited for says itself for how long, up to 90 s; this ends what hangs.

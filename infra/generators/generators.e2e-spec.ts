@@ -127,7 +127,7 @@ describe('a generated resource', () => {
   });
 
   it('has the right types', async () => {
-    await workspace.run('typescript/bin/tsc', '-b', 'apps/crm');
+    await workspace.run('typescript-native/bin/tsc', '-b', 'apps/crm');
   }, 120_000);
 
   it('keeps the conventions', async () => {

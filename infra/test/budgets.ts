@@ -1,5 +1,3 @@
-import { processorSeconds } from './runner/processor-time.mjs';
-
 /** A part of a whole run, and the seconds of processor time that it may take on two cores of CI. */
 export const BUDGETS = { checks: 330, tests: 2_700 } as const;
 
@@ -11,19 +9,6 @@ export function spent(part: keyof typeof BUDGETS, seconds: number): string {
   const budget = BUDGETS[part];
   const over = seconds > budget ? `, over it by ${((seconds / budget - 1) * 100).toFixed(0)} %` : '';
   return `${part}: ${seconds.toFixed(0)} s of processor time (budget ${String(budget)} s${over})`;
-}
-
-/** Measures parts of a run one after the other: the processor time of what this process started and has ended. */
-export class Meter {
-  private before = processorSeconds();
-
-  /** Tells what was used since the last one. */
-  read(): number {
-    const now = processorSeconds();
-    const used = now - this.before;
-    this.before = now;
-    return used;
-  }
 }
 
 /** Why a whole run has too few tests; undefined where it has enough. */

@@ -7,6 +7,7 @@ import { markInUse } from '../kit/packages-in-use.mjs';
 import { Guardian } from '../local/services/guardian.ts';
 import { type Kafka, startKafka } from '../local/services/kafka.ts';
 import { freePort } from '../kit/ports.ts';
+import { PlatformService } from './platform-service.ts';
 import { type Postgres, queryOnce, startPostgres } from '../local/services/postgres.ts';
 
 /** What the teardown ends; jest runs setup and teardown in one process. */
@@ -19,11 +20,12 @@ interface TestServices {
 
 declare global {
   var testServices: TestServices | undefined;
+  var testPlatform: PlatformService | undefined;
 }
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Two workers, each with a few apps in one process, each app with its pool. */
-const CONNECTIONS = 300;
+/** Three workers, each with a few apps in one process, each app with its pool. */
+const CONNECTIONS = 400;
 
 /**
  * Gives the tests a real PostgreSQL and a real Kafka of their own, on free ports, in a temporary folder. One that
@@ -35,6 +37,8 @@ export default async function startTestServices(): Promise<void> {
   // Most tests' processes run code that an earlier one has run: V8 need not compile it again.
   process.env['NODE_COMPILE_CACHE'] ??= join(ROOT, '.nx/compiled');
   await markInUse(ROOT, 'npm run jest');
+  globalThis.testPlatform = await PlatformService.listen();
+  process.env['TEST_PLATFORM_PORT'] = String(globalThis.testPlatform.port);
   const needPostgres = !process.env['TEST_POSTGRES_URL'];
   const needKafka = !process.env['TEST_KAFKA_BROKERS'];
   if (!needPostgres && !needKafka) return;

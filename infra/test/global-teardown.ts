@@ -12,6 +12,7 @@ export default async function endServices(): Promise<void> {
   globalThis.testServices = undefined;
   try {
     await (globalThis as Run)[AFTER_RUN]?.();
+    await globalThis.testPlatform?.close();
     if (!services?.postgres) await dropTemplates();
   } finally {
     if (services) await endTestServices(services);

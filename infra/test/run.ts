@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markInUse } from '../kit/packages-in-use.mjs';
-import { Meter, spent, tooFew } from './budgets.ts';
+import { spent, tooFew } from './budgets.ts';
 import { endSurvivors, run, signalChildren } from './child.ts';
 import { isGreen, jestTotals, line, notJudged, sum, type JestResult, type Totals } from './totals.ts';
 
@@ -37,12 +37,16 @@ if (unknown.length > 0 || only?.length === 0) {
 }
 
 type Step = () => Promise<Totals>;
+/** Seconds of processor time that each part has used. */
+const used = { checks: 0, tests: 0 };
 const inParts = new Set(['format', 'lint', 'types', 'jest']);
 const wanted = (name: string): boolean =>
   only ? only.includes(name) : paths.length === 0 || inParts.has(name);
 
 /** The heap's bound is far above what a worker ends at by itself (`workerIdleMemoryLimit`): one file fits between them. */
 const TEST_NODE_OPTIONS = '--max-old-space-size=6144';
+
+const BUILD = `await (await import('./infra/local/platform/build.ts')).build()`;
 
 /** What a check ends with where this machine lacks what it needs. */
 const NOT_JUDGED = 77;
@@ -53,8 +57,10 @@ function check(name: string, title: string, command: string, args: string[]): St
     if (!wanted(name)) return sum([]);
     const started = performance.now();
     if (process.stdout.isTTY) console.log(`… ${title}`);
-    const { status, output } = await run(command, args);
-    const time = `${((performance.now() - started) / 1000).toFixed(1)} s`;
+    const { status, output, processor } = await run(command, args);
+    used.checks += processor;
+    const passed = ((performance.now() - started) / 1000).toFixed(1);
+    const time = `${passed} s, ${processor.toFixed(1)} s of processor time`;
     if (status === NOT_JUDGED) {
       console.log(`○ ${title}: ${output}`);
       return { passed: 0, failed: 0, skipped: 1 };
@@ -71,7 +77,7 @@ async function jest(): Promise<Totals> {
   const folder = mkdtempSync(join(tmpdir(), 'customer-platform-test-'));
   const outputFile = join(folder, 'jest.json');
   try {
-    const { status } = await run(
+    const { status, processor } = await run(
       process.execPath,
       [
         join(root, 'node_modules/jest/bin/jest.js'),
@@ -84,6 +90,7 @@ async function jest(): Promise<Totals> {
       ],
       { show: true, env: { NODE_OPTIONS: TEST_NODE_OPTIONS } },
     );
+    used.tests = processor;
     const result = readResult(outputFile);
     for (const left of result ? notJudged(result) : []) console.log(`○ ${left}`);
     return jestTotals(result, status);
@@ -162,36 +169,36 @@ const types =
         '1',
       ]);
 const isWhole = !only && paths.length === 0 && jestOptions.length === 0;
-const meter = new Meter();
-const checks = await Promise.all([
-  // Two lanes for two cores; whatever computes Nx's graph is in one of them.
-  inOrder([
-    ...lint,
-    check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
-    types,
-    ofEach('build', 'Build', 'build'),
-    check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
-    check('migrations', 'Migrations keep the release before working', node, [
-      'infra/compatibility/check-migrations.ts',
-    ]),
-    check('sql', 'Statements fit the schemas, and their rows what is read of them', node, [
-      'infra/sql/check.ts',
-    ]),
+const checks = [
+  ...lint,
+  check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
+  types,
+  check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
+  check('migrations', 'Migrations keep the release before working', node, [
+    'infra/compatibility/check-migrations.ts',
   ]),
-  inOrder([
-    check('manifests', 'Manifests for Kubernetes and Docker Compose', node, ['infra/manifests/check.ts']),
-    check('format', 'Format', node, [
-      bin('prettier'),
-      '--check',
-      '--log-level=warn',
-      ...(paths.length > 0 ? paths : ['.']),
-    ]),
-    check('openapi', 'The API keeps callers working', node, ['infra/compatibility/check-openapi.ts']),
+  check('sql', 'Statements fit the schemas, and their rows what is read of them', node, [
+    'infra/sql/check.ts',
   ]),
-]);
-if (isWhole) console.log(spent('checks', meter.read()));
-const tests = await jest();
-if (isWhole) console.log(spent('tests', meter.read()));
-const totals = sum([...checks, tests, hasAll(sum([...checks, tests])), await leavesNoProcess()]);
+  check('manifests', 'Manifests for Kubernetes and Docker Compose', node, ['infra/manifests/check.ts']),
+  check('format', 'Format', node, [
+    bin('prettier'),
+    '--check',
+    '--log-level=warn',
+    ...(paths.length > 0 ? paths : ['.']),
+  ]),
+  check('openapi', 'The API keeps callers working', node, ['infra/compatibility/check-openapi.ts']),
+];
+/** What whole platforms run is built before the first of them: none of them asks Nx then while checks do. */
+const built = await (
+  folders.length > 0
+    ? ofEach('build', 'Build', 'build')
+    : check('build', 'Build', node, ['--input-type=module', '--eval', BUILD])
+)();
+/** The tests wait for servers and for each other: the checks take the processors meanwhile. */
+const all = await Promise.all([inOrder(checks), jest()]);
+if (isWhole) console.log(`${spent('checks', used.checks)}\n${spent('tests', used.tests)}`);
+const ran = sum([built, ...all]);
+const totals = sum([ran, hasAll(ran), await leavesNoProcess()]);
 console.log(`\n${line(totals)}`);
 process.exitCode = isGreen(totals) ? 0 : 1;

@@ -1,12 +1,11 @@
-import { eventually, expectStatus } from '@customer-platform/testing';
+import { expectStatus } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
+import { EVENT, prepareShop, purchase } from './shop.fixture.js';
 import { MARKUP } from './visitor.fixture.js';
-
-const EVENT = 'purchase_completed';
 
 const bench = consoleBench();
 
-beforeAll(prepare);
+beforeAll(() => prepareShop(bench));
 
 describe('who opens a contact', () => {
   it('sees a purchase come as one chain: the segment it led into, its points, its mail and the times between', async () => {
@@ -20,7 +19,7 @@ describe('who opens a contact', () => {
     await page.getByRole('row', { name: /Matilde/ }).focus();
     await page.keyboard.press('Enter');
     await visitor.isAt('Matilde');
-    await purchase(externalId);
+    await purchase(bench, externalId);
     await page.getByRole('button', { name: EVENT }).click();
     const steps = page.getByRole('list', { name: 'Pasos de la cadena' });
     await steps.getByText('Entró al segmento «Buyers»').waitFor();
@@ -34,26 +33,6 @@ describe('who opens a contact', () => {
     await page.goto(href);
     await steps.getByText('Receipt B-1001').waitFor();
     await visitor.expectAccessible();
-  });
-
-  it('is told of a source that does not answer, and sees its items once it does', async () => {
-    const { externalId, id } = await bench.contact({ first_name: 'Rosa' });
-    await purchase(externalId);
-    await eventually(async () => {
-      const { body } = await bench.tenant.admin.get<{ data: unknown[] }>(
-        `/v1/loyalty/transactions?contact_id=${id}`,
-      );
-      expect(body.data).toHaveLength(1);
-    });
-    const visitor = await bench.signedIn(bench.owner);
-    await bench.platform.processes['loyalty']?.stop();
-    await visitor.open(`contacts/${id}`);
-    const silence = visitor.page.getByText('«Puntos» no responde');
-    await silence.waitFor();
-    await visitor.expectAccessible();
-    await bench.platform.restart('loyalty');
-    await silence.waitFor({ state: 'detached' });
-    await visitor.page.getByRole('button', { name: EVENT }).getByText('+12 puntos').waitFor();
   });
 
   it('writes a note, changes it, deletes it and takes that back', async () => {
@@ -156,41 +135,10 @@ describe('texts of customers', () => {
 describe('the pages of contacts', () => {
   itHasNothingToStumbleOver(bench, async () => {
     const { id, externalId } = await bench.contact({ first_name: 'Flora' });
-    await purchase(externalId);
+    await purchase(bench, externalId);
     const parts = ['', '/profile', '/consents', '/notes', '/activities', '/points'];
     return ['', '?form=true', '/merge-suggestions', '/merge', ...parts.map((part) => `/${id}${part}`)].map(
       (path) => `contacts${path}`,
     );
   });
 });
-
-/** What an administrator sets up once: a rule that earns, a template, the route that sends it, and a segment. */
-async function prepare(): Promise<void> {
-  await bench.made('/v1/loyalty/rules', {
-    name: 'A point per 1,000 CLP',
-    event: EVENT,
-    formula: { type: 'per_amount', currency: 'CLP', per: 1000, points: 1 },
-  });
-  const template_id = await bench.made('/v1/messaging/templates', {
-    name: 'Receipt',
-    channel: 'email',
-    default_locale: 'en',
-    locales: { en: { subject: 'Receipt {{ event.properties.invoice_id }}', html: '<p>Thanks.</p>' } },
-  });
-  await bench.made('/v1/messaging/event-routing', {
-    name: 'Receipts',
-    event_type: 'core.event.recorded',
-    event_name: EVENT,
-    channel: 'email',
-    category: 'transactional',
-    template_id,
-  });
-  await bench.made('/v1/core/segments', {
-    name: 'Buyers',
-    rule: { event: EVENT, count: { op: 'gte', value: 1 } },
-  });
-}
-
-function purchase(externalId: string): Promise<void> {
-  return bench.track(EVENT, externalId, { amount: 12_990, currency: 'CLP', invoice_id: 'B-1001' });
-}

@@ -1,13 +1,14 @@
 import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import { jest } from '@jest/globals';
 import {
+  END_WITHIN_MS,
   eventually,
   type Caller,
   type PlatformUnderTest,
-  sharedPlatform,
   START_WITHIN_MS,
   type Tenant,
 } from '@customer-platform/testing';
+import { endJourneys, journeyPlatform } from './journey.fixture.js';
 import { EVENT, introduce, prepareChain } from './chain.fixture.js';
 
 interface Listed<T> {
@@ -21,13 +22,14 @@ interface Correlated {
 const SETTLED = { within: 30_000 };
 
 jest.setTimeout(120_000);
+afterAll(endJourneys, END_WITHIN_MS);
 
 describe('one event, through all six services', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);

@@ -3,13 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Client, createClient, ProblemError } from '@customer-platform/client';
-import {
-  eventually,
-  type PlatformUnderTest,
-  START_WITHIN_MS,
-  type Tenant,
-  sharedPlatform,
-} from '@customer-platform/testing';
+import { eventually, type PlatformUnderTest, START_WITHIN_MS, type Tenant } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
@@ -19,7 +14,7 @@ describe('the client library on the platform', () => {
   let client: Client;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     client = createClient({ baseUrl: platform.url, credentials: tenant.adminKey });
   }, START_WITHIN_MS);
@@ -74,12 +69,11 @@ describe('the client library on the platform', () => {
     await client.POST('/v1/core/contacts/merge', { body: { survivor_id: kept.id, merged_id: merged.id } });
     const { data, mergedInto } = await client.GET('/v1/core/contacts/{id}', one(merged));
     expect([data.id, mergedInto]).toEqual([kept.id, kept.id]);
-    const timeline = await eventually(async () => {
+    // A module that is too busy for its turn is named, and asked again.
+    await eventually(async () => {
       const answer = await client.GET('/v1/crm/contacts/{id}/timeline', one(merged));
-      expect(answer.mergedInto).toBe(kept.id);
-      return answer;
+      expect([answer.mergedInto, answer.data.unreachable]).toEqual([kept.id, []]);
     });
-    expect(timeline.data.unreachable).toEqual([]);
   });
 
   it('tells every field at fault and what support needs', async () => {

@@ -5,8 +5,8 @@ import {
   type Module,
   type PlatformUnderTest,
   type Tenant,
-  sharedPlatform,
 } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { introduce, prepareChain } from './chain.fixture.js';
 import { ErasablePerson } from './erasable-person.fixture.js';
@@ -25,7 +25,7 @@ describe('an erasure, carried out by all modules', () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
     const hook = { name: 'Nobody', url: 'http://127.0.0.1:9/', events: ['core.*', 'crm.*', 'messaging.*'] };

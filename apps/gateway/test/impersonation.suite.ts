@@ -7,8 +7,8 @@ import {
   START_WITHIN_MS,
   type PlatformUnderTest,
   type Tenant,
-  sharedPlatform,
 } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { done, idOf, newSupporter, newUser } from './credentials.fixture.js';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
 
@@ -65,7 +65,7 @@ describe('somebody who acts as another', () => {
   let actorId: string;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     actor = await newSupporter(platform, tenant);
     const user = platform.as(await newUser(platform, tenant, 'owner'));

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  eventually,
-  START_WITHIN_MS,
-  type PlatformUnderTest,
-  type Tenant,
-  sharedPlatform,
-} from '@customer-platform/testing';
+import { eventually, START_WITHIN_MS, type PlatformUnderTest, type Tenant } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { EVENT, prepareChain, sendPurchase } from './chain.fixture.js';
 
 interface Listed<T = { id: string }> {
@@ -25,7 +20,7 @@ describe('a merge, followed by all modules', () => {
   let tenant: Tenant;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);
@@ -37,12 +32,15 @@ describe('a merge, followed by all modules', () => {
       return body.data[0]?.id ?? '';
     }, SETTLED);
 
-  async function timeline(contactId: string): Promise<Item[]> {
-    const { status, body } = await tenant.admin.get<Listed<Item> & { unreachable: string[] }>(
-      `/v1/crm/contacts/${contactId}/timeline?limit=200`,
-    );
-    expect([status, body.unreachable]).toEqual([200, []]);
-    return body.data;
+  /** Once each module has had the time to answer. */
+  function timeline(contactId: string): Promise<Item[]> {
+    return eventually(async () => {
+      const { status, body } = await tenant.admin.get<Listed<Item> & { unreachable: string[] }>(
+        `/v1/crm/contacts/${contactId}/timeline?limit=200`,
+      );
+      expect([status, body.unreachable]).toEqual([200, []]);
+      return body.data;
+    });
   }
 
   const points = async (contactId: string): Promise<number> =>

@@ -4,9 +4,9 @@ import {
   type Answer,
   type Caller,
   type PlatformUnderTest,
-  sharedPlatform,
   START_WITHIN_MS,
 } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { Secret, TOTP } from 'otpauth';
 
 interface Listed<T> {
@@ -23,7 +23,7 @@ const PASSWORD = 'un paraguas verde bajo la lluvia';
 describe('the walk of a new user, from the bootstrap to a revoked key', () => {
   let platform: PlatformUnderTest;
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
   }, START_WITHIN_MS);
 
   it('invites, reads the mail, accepts, enrols, makes a role, issues, uses, rotates and revokes a key', async () => {

@@ -5,8 +5,8 @@ import {
   START_WITHIN_MS,
   type PlatformUnderTest,
   type Tenant,
-  sharedPlatform,
 } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
 
 interface Listed {
@@ -35,7 +35,7 @@ describe('a purge, across all modules', () => {
   const purge = (id: string): Promise<Answer<Refusal>> => tenant.admin.delete(`${contacts}/${id}/purge`);
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
     await prepareChain(tenant);
   }, START_WITHIN_MS);

@@ -14,8 +14,8 @@ import {
   START_WITHIN_MS,
   startChromium,
   type Tenant,
-  sharedPlatform,
 } from '@customer-platform/testing';
+import { journeyPlatform } from './journey.fixture.js';
 import { createTracker, type Failure } from '@customer-platform/track';
 
 const DIST = join(import.meta.dirname, '../../../libs/track/dist');
@@ -61,7 +61,7 @@ async function aShop(): Promise<Server> {
 
 describe('senders, on the platform', () => {
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
   }, START_WITHIN_MS);
 

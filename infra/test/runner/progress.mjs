@@ -53,7 +53,7 @@ export class Progress {
 export { Progress as default };
 
 /** As many as jest.config.mjs says. */
-const WORKERS = 2;
+const WORKERS = 3;
 
 function seconds(value) {
   return `${value.toFixed(1)} s`;

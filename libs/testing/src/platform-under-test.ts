@@ -56,24 +56,30 @@ const local = (port = 0): string => `http://127.0.0.1:${String(port)}`;
 const record = <T>(names: readonly string[], make: (name: string, at: number) => T): Record<string, T> =>
   Object.fromEntries(names.map((name, at) => [name, make(name, at)]));
 
+/** What another process needs to use a platform that runs. */
+export interface PlatformAddress {
+  /** What stands before the names of its topics and databases is made of it. */
+  run: string;
+  ports: Record<string, number>;
+  databases: Partial<Record<Module, Database>>;
+  ownerKey: string;
+  importFolder: string;
+}
+
 /** All six apps as processes on real databases, a real broker and a real SMTP server, as they run in production. */
 export class PlatformUnderTest {
-  readonly processes: Record<string, AppProcess> = {};
-  /** What the bootstrap printed, once: may do everything in the root. */
-  ownerKey = '';
-  /** Where files of imports lie. */
-  readonly importFolder = mkdtempSync(join(tmpdir(), 'customer-platform-imports-'));
-  private number = 0;
-  private readonly ports: Record<string, number>;
-  private readonly run = randomBytes(5).toString('hex');
-  private readonly databases: Partial<Record<Module, Database>> = {};
+  private readonly own: Record<string, AppProcess> = {};
 
   private constructor(
-    ports: number[],
-    private readonly extra: Variables,
-  ) {
-    const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
-    this.ports = record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0);
+    /** Where it is, for others. */
+    readonly address: PlatformAddress,
+    private readonly extra: Variables = {},
+    private readonly isShared = false,
+  ) {}
+
+  /** One that another process has started and will end; all that use it have organizations of their own. */
+  static at(address: PlatformAddress): PlatformUnderTest {
+    return new PlatformUnderTest(address, {}, true);
   }
 
   /**
@@ -82,11 +88,20 @@ export class PlatformUnderTest {
    */
   static async start(extra: Variables = {}, { pages = false } = {}): Promise<PlatformUnderTest> {
     await buildAll();
-    const platform = new PlatformUnderTest(await freePorts(16), extra);
+    const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
+    const ports = await freePorts(16);
+    const address: PlatformAddress = {
+      run: randomBytes(5).toString('hex'),
+      ports: record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0),
+      databases: {},
+      ownerKey: '',
+      importFolder: mkdtempSync(join(tmpdir(), 'customer-platform-imports-')),
+    };
+    const platform = new PlatformUnderTest(address, extra);
     try {
       await Promise.all(MODULES.map((module) => platform.migrate(module)));
       const founded = await platform.command('identity', 'organizations', 'bootstrap', '--json');
-      platform.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
+      address.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
       platform.startMailCatcher();
       for (const app of [...MODULES, ...(pages ? ['console'] : []), 'gateway']) platform.startApp(app);
       await Promise.all(Object.values(platform.processes).map((process) => process.ready()));
@@ -97,23 +112,40 @@ export class PlatformUnderTest {
     }
   }
 
+  /** Its processes by name, to be looked at and killed by whoever has started it alone. */
+  get processes(): Record<string, AppProcess> {
+    if (this.isShared)
+      throw new Error('Others use this platform too: a test that ends a process starts its own');
+    return this.own;
+  }
+
+  /** What the bootstrap printed, once: may do everything in the root. */
+  get ownerKey(): string {
+    return this.address.ownerKey;
+  }
+
+  /** Where files of imports lie. */
+  get importFolder(): string {
+    return this.address.importFolder;
+  }
+
   /** The front door. */
   get url(): string {
-    return local(this.ports['gateway']);
+    return local(this.address.ports['gateway']);
   }
 
   /** A module's public listener, behind the gateway. */
   urlOf(module: Module): string {
-    return local(this.ports[module]);
+    return local(this.address.ports[module]);
   }
 
   internalUrlOf(module: Module | 'gateway'): string {
-    return local(this.ports[`${module} internal`]);
+    return local(this.address.ports[`${module} internal`]);
   }
 
   /** What stands before the names of its topics. */
   get topicPrefix(): string {
-    return `e2e-${this.run}-`;
+    return `e2e-${this.address.run}-`;
   }
 
   /** Everything all processes have written so far. */
@@ -128,21 +160,14 @@ export class PlatformUnderTest {
     await this.startApp(app).ready();
   }
 
-  /** Starts again what has ended since, after an earlier test that left it so. */
-  async restartEnded(): Promise<void> {
-    const ended = Object.values(this.processes).filter(({ isRunning }) => !isRunning);
-    await Promise.all(ended.map(({ name }) => this.startApp(name).ready()));
-  }
-
   /** A client of the front door with this key, or without one. */
   as(key?: string): Caller {
-    return new Caller(this.url, key, () => this.processes['identity']?.isRunning === true);
+    return new Caller(this.url, key, () => this.isShared || this.own['identity']?.isRunning === true);
   }
 
   /** Founds an organization below the root, as an operator does. */
   async tenant(): Promise<Tenant> {
-    this.number += 1;
-    const slug = `tenant-${String(this.number)}`;
+    const slug = `tenant-${randomBytes(4).toString('hex')}`;
     const args = ['--name', slug, '--slug', slug, '--issue', 'ingestion', 'administrator', '--json'];
     const { output } = await this.command('identity', 'organizations', 'create', ...args);
     const { organization_id: id, keys } = JSON.parse(output) as {
@@ -205,7 +230,7 @@ export class PlatformUnderTest {
     sql: string,
     values: unknown[] = [],
   ): Promise<Row[]> {
-    const client = new Client({ connectionString: this.databases[module]?.adminUrl ?? '' });
+    const client = new Client({ connectionString: this.address.databases[module]?.adminUrl ?? '' });
     await client.connect();
     try {
       return (await client.query(sql, values)).rows as Row[];
@@ -216,18 +241,20 @@ export class PlatformUnderTest {
 
   /** Mails that have come for an address; `source` has the whole of one. */
   async mailsTo(address: string): Promise<CaughtMail[]> {
-    const answer = await fetch(`${local(this.ports['mail'])}/messages?to=${encodeURIComponent(address)}`);
+    const answer = await fetch(
+      `${local(this.address.ports['mail'])}/messages?to=${encodeURIComponent(address)}`,
+    );
     return ((await answer.json()) as { data: CaughtMail[] }).data;
   }
 
   /** The texts of one, as a mail program shows them. */
   async mail(id: string): Promise<{ text: string; html: string | null }> {
-    const answer = await fetch(`${local(this.ports['mail'])}/messages/${id}`);
+    const answer = await fetch(`${local(this.address.ports['mail'])}/messages/${id}`);
     return (await answer.json()) as { text: string; html: string | null };
   }
 
   async mailSource(id: string): Promise<string> {
-    return (await fetch(`${local(this.ports['mail'])}/messages/${id}/source`)).text();
+    return (await fetch(`${local(this.address.ports['mail'])}/messages/${id}/source`)).text();
   }
 
   /** Ends all processes and drops their databases. */
@@ -235,7 +262,7 @@ export class PlatformUnderTest {
     await Promise.all(Object.values(this.processes).map((process) => process.stop()));
     const server = new Client({ connectionString: requiredVariable('TEST_POSTGRES_URL') });
     await server.connect();
-    for (const { adminUrl } of Object.values(this.databases)) {
+    for (const { adminUrl } of Object.values(this.address.databases)) {
       await server.query(`DROP DATABASE ${new URL(adminUrl).pathname.slice(1)} WITH (FORCE)`);
     }
     await server.end();
@@ -243,7 +270,7 @@ export class PlatformUnderTest {
   }
 
   private async migrate(module: Module): Promise<void> {
-    const database = `${module}_e2e_${this.run}`;
+    const database = `${module}_e2e_${this.address.run}`;
     const addresses = await copyMigrated({
       module,
       database,
@@ -258,34 +285,37 @@ export class PlatformUnderTest {
     });
     const asSuperuser = new URL(requiredVariable('TEST_POSTGRES_URL'));
     asSuperuser.pathname = `/${database}`;
-    this.databases[module] = { ...addresses, adminUrl: asSuperuser.toString() };
+    this.address.databases[module] = { ...addresses, adminUrl: asSuperuser.toString() };
   }
 
   private startApp(app: string): AppProcess {
     // The gateway and the Console answer others on their public listener: their own health is on the other.
-    const port = this.ports[app === 'gateway' || app === 'console' ? `${app} internal` : app];
+    const port = this.address.ports[app === 'gateway' || app === 'console' ? `${app} internal` : app];
     const process = new AppProcess(
       app,
       `apps/${app}/dist/main.js`,
       this.envOf(app),
       `${local(port)}/health/ready`,
     );
-    this.processes[app] = process;
+    this.own[app] = process;
     return process;
   }
 
   private startMailCatcher(): void {
-    const env = { SMTP_PORT: String(this.ports['smtp']), HTTP_PORT: String(this.ports['mail']) };
-    const health = `${local(this.ports['mail'])}/health`;
-    this.processes['mail'] = new AppProcess('mail', 'infra/local/mail-catcher/main.ts', env, health);
+    const env = {
+      SMTP_PORT: String(this.address.ports['smtp']),
+      HTTP_PORT: String(this.address.ports['mail']),
+    };
+    const health = `${local(this.address.ports['mail'])}/health`;
+    this.own['mail'] = new AppProcess('mail', 'infra/local/mail-catcher/main.ts', env, health);
   }
 
   /** The environment of an app. */
   envOf(app: string): Record<string, string> {
-    const database = this.databases[app as Module];
+    const database = this.address.databases[app as Module];
     return {
-      PORT: String(this.ports[app]),
-      INTERNAL_PORT: String(this.ports[`${app} internal`]),
+      PORT: String(this.address.ports[app]),
+      INTERNAL_PORT: String(this.address.ports[`${app} internal`]),
       PUBLIC_URL: this.url,
       PLATFORM_MODE: 'local',
       LOG_LEVEL: 'info',
@@ -301,13 +331,13 @@ export class PlatformUnderTest {
           [`${module.toUpperCase()}_INTERNAL_URL`, this.internalUrlOf(module)],
         ]),
       ),
-      CONSOLE_UPSTREAM_URL: local(this.ports['console']),
+      CONSOLE_UPSTREAM_URL: local(this.address.ports['console']),
       ...serviceKeys(app),
       CURSOR_SECRET: 'a secret of tests, long enough for cursors',
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       ADDRESS_PEPPERS: 'a pepper of tests, long enough',
       LEDGER_KEY: 'a ledger key of tests, long enough for it',
-      SMTP_URL: `smtp://127.0.0.1:${String(this.ports['smtp'])}`,
+      SMTP_URL: `smtp://127.0.0.1:${String(this.address.ports['smtp'])}`,
       // Nobody is there: what a test verifies is asked of no name server of the world.
       SENDER_DNS_SERVERS: '127.0.0.1:9',
       ...this.extra[app],

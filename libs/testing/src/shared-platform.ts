@@ -1,11 +1,21 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import type { Browser } from 'playwright-core';
 import { startChromium } from './chromium.js';
-import { PlatformUnderTest } from './platform-under-test.js';
+import { PlatformUnderTest, type PlatformAddress } from './platform-under-test.js';
+import { requiredVariable } from './required-variable.js';
 
 /** What the walks of one worker share. It is kept beside the modules, which each spec file evaluates anew. */
 interface Shared {
-  platform?: Promise<PlatformUnderTest>;
+  /** The platform is there for this worker as long as it is open. */
+  lease?: Promise<Lease>;
   browser?: Promise<Browser>;
+}
+
+interface Lease {
+  readonly socket: Socket;
+  readonly address: PlatformAddress;
 }
 
 const SHARED = Symbol.for('customer-platform.shared-by-walks');
@@ -21,19 +31,16 @@ interface Worker {
 }
 
 /**
- * The platform, its Console included, that all walks of this worker use: the first one starts it. Each walk makes
- * organizations of its own. A process that an earlier walk has ended runs again. It ends before the first file that is no
- * walk, or with the worker.
+ * The platform, its Console included, that walks of all workers use at once, each with organizations of its own: the first
+ * one starts it (infra/test/platform-service.ts). It ends when no worker has a walk left.
  */
 export async function sharedPlatform(): Promise<PlatformUnderTest> {
   const shared = ofThisWorker();
-  shared.platform ??= PlatformUnderTest.start({}, { pages: true });
+  shared.lease ??= lease();
   try {
-    const platform = await shared.platform;
-    await platform.restartEnded();
-    return platform;
+    return PlatformUnderTest.at((await shared.lease).address);
   } catch (error) {
-    delete shared.platform;
+    delete shared.lease;
     throw error;
   }
 }
@@ -44,6 +51,18 @@ export async function sharedBrowser(): Promise<Browser> {
   const running = await shared.browser;
   if (!running?.isConnected()) shared.browser = startChromium();
   return shared.browser as Promise<Browser>;
+}
+
+async function lease(): Promise<Lease> {
+  const socket = connect(Number(requiredVariable('TEST_PLATFORM_PORT')), '127.0.0.1');
+  const [line] = (await once(createInterface({ input: socket }), 'line')) as [string];
+  const told = JSON.parse(line) as PlatformAddress | { error: string };
+  if ('error' in told) {
+    socket.destroy();
+    throw new Error(`The platform of this run does not start:\n${told.error}`);
+  }
+  socket.resume();
+  return { socket, address: told };
 }
 
 function ofThisWorker(): Shared {
@@ -57,10 +76,10 @@ function ofThisWorker(): Shared {
 }
 
 async function endShared(worker: Worker): Promise<void> {
-  const { platform, browser } = worker[SHARED] ?? {};
+  const { lease: held, browser } = worker[SHARED] ?? {};
   delete worker[SHARED];
   delete worker[BEFORE_FILE];
   delete worker[AFTER_RUN];
   await (await browser)?.close();
-  await (await platform)?.stop();
+  (await held)?.socket.destroy();
 }
