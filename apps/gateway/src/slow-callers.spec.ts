@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
 import { AddressList } from '@customer-platform/config';
 import { type Stage, aGateway, Time } from './gateway.fixture.js';
+import { type Caller, callTo, unfinished, until } from './slow-callers.fixture.js';
 
 let stage: Stage;
 let time: Time;
@@ -19,33 +19,9 @@ async function start(
   stage = await aGateway(answer, { ...options, config, callers: time.callers });
 }
 
-interface Caller {
-  socket: Socket;
-  heard: string;
-}
-
-function call(head: string, address = '192.0.2.1', body: string | Buffer = ''): Caller {
-  const { hostname, port } = new URL(stage.gateway.url);
-  const socket = connect(Number(port), hostname);
-  const caller: Caller = { socket, heard: '' };
-  socket.on('error', () => undefined);
-  socket.on('data', (chunk: Buffer) => (caller.heard += chunk.toString('latin1')));
-  socket.write(`${head} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${address}\r\n`);
-  socket.write(body);
-  return caller;
-}
-
+const call = (head: string, address = '192.0.2.1', body: string | Buffer = ''): Caller =>
+  callTo(stage.gateway.url, head, address, body);
 const CHUNKED = 'Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n';
-const unfinished = (bytes: number, of = bytes + 1): Buffer =>
-  Buffer.concat([Buffer.from(`Content-Length: ${of}\r\n\r\n`), Buffer.alloc(bytes, 'a')]);
-
-async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error('It did not happen within 10 s');
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 const ask = (address = '198.51.100.1', body = '{}'): Promise<Response> =>
   fetch(`${stage.gateway.url}/v1/core/track`, {
@@ -115,21 +91,6 @@ describe('a body that does not come whole', () => {
     caller.socket.destroy();
   });
 
-  it('503 where all the room is taken by whole ones that wait for their module', async () => {
-    const waiting: ServerResponse[] = [];
-    await start(
-      { bytes: 150_000 },
-      (request, response) => void request.resume().once('end', () => waiting.push(response)),
-    );
-    const first = ask('192.0.2.1', 'a'.repeat(90_000));
-    await until(() => waiting.length === 1);
-    const second = await ask('192.0.2.1', 'a'.repeat(90_000));
-    expect([second.status, await second.json()]).toMatchObject([503, { code: 'dependency_unavailable' }]);
-    waiting[0]?.end('answered');
-    expect(await (await first).text()).toBe('answered');
-    await until(() => time.callers.taken.bytes === 0);
-  });
-
   it('is let go after its time, of a class each; an upload may take as long as it moves', async () => {
     await start({}, (request, response) => void request.resume().once('end', () => response.end('answered')));
     let received = 0;
@@ -163,26 +124,6 @@ describe('a body that does not come whole', () => {
     time.pass(10_001);
     time.pass(10_001);
     await until(() => file.heard.startsWith('HTTP/1.1 408 '));
-  });
-});
-
-describe('a large body', () => {
-  it('that is all here is no slow caller’s, however long its module takes', async () => {
-    const waiting = Promise.withResolvers<ServerResponse>();
-    await start({}, (request, response) => {
-      request.resume().once('end', () => waiting.resolve(response));
-    });
-    const file = call(
-      'POST /v1/core/imports',
-      undefined,
-      Buffer.concat([Buffer.from(`Content-Length: ${2 << 20}\r\n\r\n`), Buffer.alloc(2 << 20, 'a')]),
-    );
-    const response = await waiting.promise;
-    for (let n = 0; n < 10; n += 1) time.pass(10_001);
-    response.end('answered');
-    await until(() => file.heard.includes('HTTP/1.1 '));
-    expect(file.heard).toMatch(/^HTTP\/1\.1 200 [^]*answered$/);
-    file.socket.destroy();
   });
 });
 

@@ -1,4 +1,5 @@
 import { networkOf } from '@customer-platform/config';
+import { WholeBodies } from './whole-bodies.js';
 
 /** A request that waits for its caller longer than this counts against the caller's network, in milliseconds. */
 const LATE_MS = 1_000;
@@ -23,7 +24,7 @@ const KEPT_OF_FULL_ROOM = 7 / 8;
 /** Whoever sends or takes 16 KiB/s keeps the connection that it holds, though others wait for it. */
 const QUICK_BYTES_PER_MS = 16;
 
-/** A body or an answer that waits for its caller. */
+/** A body or an answer that waits for its caller; of a body that is all here the wait for its module. */
 export abstract class CallerWait {
   /** Bytes that are counted for it. */
   counted = 0;
@@ -72,6 +73,7 @@ export class SlowCallers {
   /** Those that began within the last second, the eldest first. */
   private readonly fresh = new Set<CallerWait>();
   private readonly late = new Map<string, Set<CallerWait>>();
+  private readonly whole = new WholeBodies();
   private lateOnes = 0;
   private bytes = 0;
   private readonly afterLooks: (() => void)[] = [];
@@ -92,11 +94,25 @@ export class SlowCallers {
   }
 
   begin(wait: CallerWait): void {
+    this.whole.leave(wait);
     this.fresh.add(wait);
   }
 
-  /** It waits for its caller no more; its bytes count until they are released. */
+  /**
+   * All of it is here: it waits for its module, and for its caller no more. Bodies of that module may give way; whether it
+   * is none of those.
+   */
+  waitForModule(wait: CallerWait, module: object): boolean {
+    this.end(wait);
+    this.whole.enter(wait, module);
+    const leaving = this.whole.beyondShareOf(module, this.room.bytes);
+    for (const last of leaving) this.dismiss(last, 'crowded');
+    return !leaving.includes(wait);
+  }
+
+  /** It waits for nobody any more; its bytes count until they are released. */
   end(wait: CallerWait): void {
+    this.whole.leave(wait);
     this.fresh.delete(wait);
     if (!wait.isLate) return;
     const ofNetwork = this.late.get(wait.network);
@@ -116,6 +132,7 @@ export class SlowCallers {
 
   /** It holds nothing any more. */
   release(wait: CallerWait): void {
+    this.whole.count(wait, -wait.counted);
     this.bytes -= wait.counted;
     wait.counted = 0;
   }
@@ -175,24 +192,27 @@ export class SlowCallers {
     return largest;
   }
 
-  /** Frees an eighth, of the networks that hold most. Whether there is room now. */
+  /**
+   * Frees an eighth, of the networks that hold most: of each those that wait for their callers before those that wait for
+   * a module. Whether there is room now.
+   */
   private free(): boolean {
-    const networks = new Map<string, { bytes: number; eldest: CallerWait[] }>();
-    for (const waits of [...this.late.values(), this.fresh]) {
+    const networks = new Map<string, { bytes: number; order: CallerWait[] }>();
+    for (const waits of [...this.late.values(), this.fresh, this.whole.byModules()]) {
       for (const wait of waits) {
         if (wait.counted === 0) continue;
         const network = networks.get(wait.network);
-        if (network === undefined) networks.set(wait.network, { bytes: wait.counted, eldest: [wait] });
+        if (network === undefined) networks.set(wait.network, { bytes: wait.counted, order: [wait] });
         else {
           network.bytes += wait.counted;
-          network.eldest.push(wait);
+          network.order.push(wait);
         }
       }
     }
     while (this.bytes > this.room.bytes * KEPT_OF_FULL_ROOM) {
-      let most: { bytes: number; eldest: CallerWait[] } | undefined;
+      let most: { bytes: number; order: CallerWait[] } | undefined;
       for (const network of networks.values()) if (network.bytes > (most?.bytes ?? 0)) most = network;
-      const wait = most?.eldest.shift();
+      const wait = most?.order.shift();
       if (most === undefined || wait === undefined) break;
       most.bytes -= wait.counted;
       this.dismiss(wait, 'crowded');

@@ -270,8 +270,14 @@ export class Upstream {
         });
       };
       const place = new Place(edge.address, dispatch, (failure) => done({ status: 0, failure }));
-      lane.enter(place);
+      if (body === null || this.waitForModule(wait, fail)) lane.enter(place);
     });
+  }
+
+  /** A body of which no more is to come until the module takes it gives way as all do that hold memory. */
+  private waitForModule(wait: BodyWait, fail: (failure: Error) => void): boolean {
+    wait.whenGivenUp(fail);
+    return this.callers.waitForModule(wait, this);
   }
 
   /** What the module is sent: a large body while it comes, of which others hear when all of it is here, or is not to be. */
