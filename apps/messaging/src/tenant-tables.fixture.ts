@@ -195,7 +195,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   organizations: {
     technical: {
       'unread: left by a release before': 'identity_messages_at',
-      'organizations/organization-states.ts: as identity tells, and which rules hold': 'status',
+      'organizations/organization-states.ts: as identity tells, and which rules hold': 'status status_at',
       'routing/rule-cache.ts: as identity tells, and which rules hold': 'routing_version',
     },
     organization: 'follows from organizations of identity',

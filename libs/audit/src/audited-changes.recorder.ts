@@ -37,13 +37,21 @@ export class AuditedChanges extends ChangeRecorder {
       ...(change.reason === undefined ? {} : { reason: change.reason }),
     });
     if (!change.event) return;
-    const { type: eventType, key, subject, data, organizationId = context.organizationId } = change.event;
+    const {
+      type: eventType,
+      key,
+      subject,
+      data,
+      time,
+      organizationId = context.organizationId,
+    } = change.event;
     // The outbox refuses data that does not fit the type's schema, so the pair is checked where it is written.
     await this.outbox.append(tx, {
       type: eventType,
       key,
       subject,
       data,
+      ...(time === undefined ? {} : { time }),
       organizationId,
       correlationId: context.correlationId,
     } as NewDomainEvent);

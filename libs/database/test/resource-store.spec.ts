@@ -57,6 +57,19 @@ describe('ResourceStore', () => {
     expect(await world.store().get(context, widget.id)).toEqual(cleared);
   });
 
+  it('tells each change at the time that its row names, which grows with every change', async () => {
+    const store = world.store({
+      event: ({ row }) => ({ type: 'widgets.widget.changed.v1', key: row.id, subject: row.id, data: {} }),
+    });
+    const widget = await store.create(context, { name: `widget ${newId()}`, settings: {} });
+    const rows = [widget];
+    for (const weight of [1, 2, 3]) rows.push(await store.update(context, widget.id, { weight }));
+    const told = world.recorder.changes.filter(({ id }) => id === widget.id);
+    expect(told.map((change) => change.event?.time)).toEqual(
+      rows.map(({ updatedAt }) => updatedAt.toISOString()),
+    );
+  });
+
   it('replaces a value that is given as a whole', async () => {
     const widget = await create();
     const next = await world.store().update(context, widget.id, { settings: new Whole({ b: 1 }) });

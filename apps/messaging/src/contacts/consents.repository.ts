@@ -25,23 +25,27 @@ interface Row {
 /** At the same instant the strictest holds (core.md §5). */
 const STRICTNESS: readonly ConsentStatus[] = ['granted', 'expired', 'denied', 'withdrawn'];
 
+const ORDER = `'{${STRICTNESS.join(',')}}'::text[]`;
+
 const UPSERT = `
   INSERT INTO consents AS known (organization_id, contact_id, purpose, channel, status, occurred_at)
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
   ON CONFLICT (organization_id, contact_id, purpose, channel) DO UPDATE
     SET status = excluded.status, occurred_at = excluded.occurred_at
-  WHERE known.occurred_at <= excluded.occurred_at`;
+  WHERE known.occurred_at < excluded.occurred_at
+     OR known.occurred_at = excluded.occurred_at AND
+        array_position(${ORDER}, known.status) <= array_position(${ORDER}, excluded.status)`;
 
 /** The table `consents`: what core has told of people's wishes. */
 @Injectable()
 export class ConsentsRepository {
-  /** Writes the newest state of each (contact, purpose, channel); the later in the list wins at the same instant. */
+  /** Writes the newest state of each (contact, purpose, channel), whatever was written or is told first. */
   async save(tx: Transaction, states: readonly ConsentState[]): Promise<void> {
     const newest = new Map<string, ConsentState>();
     for (const state of states) {
       const key = [contactKey(state), state.purpose, state.channel ?? ''].join(' ');
       const known = newest.get(key);
-      if (!known || known.occurredAt <= state.occurredAt) newest.set(key, state);
+      if (!known || isStronger(state, known)) newest.set(key, state);
     }
     const rows = [...newest.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, state]) => state);
     if (rows.length === 0) return;
@@ -81,6 +85,11 @@ export class ConsentsRepository {
       [refs.map(({ organizationId }) => organizationId), refs.map(({ id }) => id), ['', ...channels]],
     );
   }
+}
+
+function isStronger(one: ConsentState, other: ConsentState): boolean {
+  const time = one.occurredAt.getTime() - other.occurredAt.getTime();
+  return time > 0 || (time === 0 && STRICTNESS.indexOf(one.status) >= STRICTNESS.indexOf(other.status));
 }
 
 function byForce(a: Row, b: Row): number {

@@ -6,6 +6,7 @@ import {
   type ContactsMerged,
 } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Inbox } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
@@ -19,7 +20,8 @@ export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
 /**
  * What somebody has declined who went up in another, everybody on the way to the end of the chain has declined; an
  * unmerge takes no objection back. Merges of one chain are told in any order, by several processes at once: each looks
- * from whoever is below it to whoever is above, after it is written, so that the last one sees them all.
+ * from whoever is below it to whoever is above, after it is written, so that the last one sees them all. One that is
+ * told again, with its time in `$4`, undoes nothing that was wanted since, nor does it count once the two have parted.
  */
 const CARRY_OBJECTIONS = `
   WITH RECURSIVE below AS (
@@ -39,8 +41,14 @@ const CARRY_OBJECTIONS = `
   SELECT $1, 'contact:' || above.id, channel, topic, false, updated_at FROM above CROSS JOIN declined
    WHERE NOT EXISTS (SELECT FROM contacts AS known
                       WHERE known.organization_id = $1 AND known.id = above.id AND known.state = 'erased')
+     AND ($4::timestamptz IS NULL OR NOT EXISTS (
+           SELECT FROM contacts AS known
+            WHERE known.organization_id = $1 AND known.id = $2 AND known.version > $5 AND known.state <> 'merged'))
    ORDER BY above.id, channel, topic
-  ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false WHERE p.subscribed`;
+  ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false
+   WHERE p.subscribed AND ($4::timestamptz IS NULL OR p.updated_at <= $4)`;
+
+const CONSUMER = 'objections of merges';
 
 /** Follows core's contacts and consents. Repeating an event changes nothing: what is older never overwrites. */
 @Injectable()
@@ -51,6 +59,7 @@ export class ContactProjection {
     private readonly consents: ConsentsRepository,
     private readonly waits: EventWaits,
     private readonly tokens: PushTokensRepository,
+    private readonly inbox: Inbox,
   ) {}
 
   async changed(events: DomainEvent<ContactChanged>[]): Promise<void> {
@@ -109,8 +118,16 @@ export class ContactProjection {
       events,
       ({ organizationid }) => organizationid,
       async (tx, own) => {
-        for (const { data } of own)
-          await tx.query(CARRY_OBJECTIONS, [tx.organizationId, data.merged_id, data.survivor_id]);
+        const fresh = await this.inbox.claim(
+          tx,
+          CONSUMER,
+          own.map(({ id }) => id),
+        );
+        for (const { id, time, data } of own) {
+          const toldAgainAt = fresh.has(id) ? null : time;
+          const { merged_id: mergedId, survivor_id: survivorId, merged_version: version } = data;
+          await tx.query(CARRY_OBJECTIONS, [tx.organizationId, mergedId, survivorId, toldAgainAt, version]);
+        }
       },
     );
   }

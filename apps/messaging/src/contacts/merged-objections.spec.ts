@@ -1,6 +1,7 @@
 import type { ContactsMerged } from '@customer-platform/contact-refs';
 import { newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
+import { domainEvent } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { ContactProjection } from './contact-projection.js';
 
@@ -25,11 +26,13 @@ class Chain {
   }
 
   mergedInto(survivorId: string, mergedId: string): DomainEvent<ContactsMerged> {
-    return {
-      type: 'core.contact.merged.v1',
-      organizationid: this.organizationId,
-      data: { merged_id: mergedId, survivor_id: survivorId, merged_version: 2 },
-    } as DomainEvent<ContactsMerged>;
+    return domainEvent<ContactsMerged>('core.contact.merged.v1', this.organizationId, {
+      merge_id: newId(),
+      merged_id: mergedId,
+      survivor_id: survivorId,
+      merged_version: 2,
+      survivor_version: 2,
+    });
   }
 
   hear(...events: DomainEvent<ContactsMerged>[]): Promise<void> {

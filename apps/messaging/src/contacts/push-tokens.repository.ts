@@ -76,11 +76,16 @@ const CONTESTED = `
     JOIN unnest($2::uuid[], $3::uuid[]) AS given (id, contact_id) ON given.id = own.id
    WHERE own.organization_id = $1 AND own.contact_id <> given.contact_id`;
 
-/** Of whom core was asked after this was told: it may be older than the answer. */
+/**
+ * Of whom this was not told after core's answer: it may be older than the answer, or than a removal that made nothing
+ * known. Core is asked for them anyway.
+ */
 const OUTDATED = `
-  SELECT DISTINCT c.id FROM contacts AS c
-    JOIN unnest($2::uuid[], $3::timestamptz[]) AS given (contact_id, told_at) ON given.contact_id = c.id
-   WHERE c.organization_id = $1 AND given.told_at <= c.devices_learnt_at`;
+  SELECT DISTINCT given.contact_id AS id FROM unnest($2::uuid[], $3::timestamptz[]) AS given (contact_id, told_at)
+   WHERE NOT EXISTS (
+     SELECT FROM contacts AS c
+      WHERE c.organization_id = $1 AND c.id = given.contact_id AND c.devices_known = c.devices_epoch
+        AND given.told_at > c.devices_learnt_at)`;
 
 const REMOVE = 'DELETE FROM push_tokens WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
 
@@ -153,7 +158,8 @@ export class PushTokensRepository {
       told.map(({ contactId }) => contactId),
       told.map(({ reportedAt }) => reportedAt),
     ]);
-    const forgotten = new Set([...open, ...outdated.map(({ id }) => id)]);
+    const contested = await this.contested(tx, told);
+    const forgotten = new Set([...open, ...outdated.map(({ id }) => id), ...contested]);
     await this.forget(tx, [...forgotten]);
     await this.save(
       tx,

@@ -9,6 +9,7 @@ import {
   template,
   type MessagingWorld,
 } from '../messaging.fixture.js';
+import { organizationChange } from '../organizations/organization-change.fixture.js';
 import { OrganizationStates } from '../organizations/organization-states.js';
 import { WebhookReceiver } from '../webhook-endpoints/webhook-receiver.fixture.js';
 import { BackgroundJobs, ROWS_OF_A_PIECE, type JobKind } from './background-jobs.js';
@@ -188,9 +189,7 @@ describe('disabling a rule', () => {
 
 describe('an organization that is suspended', () => {
   const told = (id: string, verb: 'suspended' | 'reactivated') =>
-    world.app.app
-      .get(OrganizationStates)
-      .apply([{ type: `identity.organization.${verb}.v1`, organizationid: id, data: { id } } as never]);
+    world.app.app.get(OrganizationStates).apply([organizationChange(id, verb)]);
 
   it('has its sends held without another look, and let go in pieces when it is active again', async () => {
     const rule = await aRule();

@@ -41,6 +41,7 @@ import { PutMembersOff1767250000000 } from './1767250000000-put-members-off.js';
 import { KeepPushTokens1767260000000 } from './1767260000000-keep-push-tokens.js';
 import { SteadyMembers1767270000000 } from './1767270000000-steady-members.js';
 import { IndexBackgroundJobs1767345000000 } from './1767345000000-index-background-jobs.js';
+import { NoteTimesOfStates1768400000000 } from './1768400000000-note-times-of-states.js';
 import { CreateSenderDomains1767150000000 } from './1767150000000-create-sender-domains.js';
 import { CreateCampaigns1767161900000 } from './1767161900000-create-campaigns.js';
 import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run.js';
@@ -98,4 +99,5 @@ export const migrations: MigrationClass[] = [
   KeepPushTokens1767260000000,
   SteadyMembers1767270000000,
   IndexBackgroundJobs1767345000000,
+  NoteTimesOfStates1768400000000,
 ];

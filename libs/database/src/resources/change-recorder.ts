@@ -24,6 +24,8 @@ export interface ChangeEvent {
   key: string;
   subject: string;
   data: Record<string, unknown>;
+  /** When it happened; of two changes of one row always the later time is the later change's. Default now. */
+  time?: string;
   /** Whose event it is where that is not the caller's organization; needs a worker's transaction. */
   organizationId?: string;
 }

@@ -243,13 +243,15 @@ export class ResourceStore<E extends SoftDeletable> {
     const { module, resource, event } = this.definition;
     const table = this.table(tx);
     const published = event?.(change);
+    // As `updatedAt` grows with every change, whoever keeps a state knows an older one by its time. A purge has none.
+    const time = change.verb === 'purged' ? undefined : change.row.updatedAt.toISOString();
     await this.recorder.record(tx, context, {
       verb: change.verb,
       resource: `${module}.${resource}`,
       id: change.row.id,
       changedFields: this.toldNames(table, change, options.furtherFields ?? []),
       ...(options.reason === undefined ? {} : { reason: options.reason }),
-      ...(published ? { event: published } : {}),
+      ...(published ? { event: { ...(time === undefined ? {} : { time }), ...published } } : {}),
     });
   }
 
