@@ -59,6 +59,11 @@ export function platformClient(client: Client): PlatformClient {
   };
 }
 
+/** Whether a client is given a refresh token for what was asked for by these scopes. */
+export function isRefreshable(client: Client, { scopes }: { readonly scopes: ReadonlySet<string> }): boolean {
+  return client.grantTypeAllowed('refresh_token') && scopes.has('offline_access');
+}
+
 /** Clients as the provider wants them, read anew for each request: what ends a client ends it there and then. */
 @Injectable()
 export class ClientMetadata {

@@ -94,6 +94,26 @@ describe('the provider while its database is away', () => {
     }
   });
 
+  it.each([
+    ['the code is used up', 'oauth_tokens', 'UPDATE', 'openid offline_access'],
+    ['the refresh token is kept', 'oauth_tokens', 'INSERT', 'openid offline_access'],
+    ['the session is noted as in use', 'sessions', 'UPDATE', 'openid'],
+  ] as const)('takes the code again that was refused when %s', async (_when, table, on, scope) => {
+    const { code, verifier } = await client.code(signsIn(userId), { further: { scope } });
+    const when = table === 'sessions' ? ofUser : "NEW.payload ->> 'accountId' = '$user'";
+    const failing = await fault(table, on, when);
+    try {
+      expect((await client.redeem(code, verifier)).status).toBe(503);
+    } finally {
+      await failing.mend();
+    }
+    const { status, body } = await client.redeem(code, verifier);
+    expect([status, typeof body.refresh_token]).toEqual([200, scope === 'openid' ? 'undefined' : 'string']);
+    const copy = await client.redeem(code, verifier);
+    expect(copy.body.error).toBe('invalid_grant');
+    expect(await bench.endings(userId)).toContain('token_reuse');
+  });
+
   it('begins the session once more where its connection broke: the sign-in is not lost', async () => {
     const breaks = await fault('sessions', 'INSERT', ofUser, 1);
     try {

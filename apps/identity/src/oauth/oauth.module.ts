@@ -5,6 +5,7 @@ import { SessionsModule } from '../sessions/sessions.module.js';
 import { Accounts } from './accounts.js';
 import { BrowserStates } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
+import { Exchanges } from './exchanges.js';
 import { Interactions } from './interactions.js';
 import { Jwks } from './jwks.js';
 import { OAuthController } from './oauth.controller.js';
@@ -15,7 +16,6 @@ import { PrivateCallers } from './private-callers.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { ProviderPages } from './provider-pages.js';
 import { Providers } from './providers.js';
-import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { SignInPolicy } from './sign-in-policy.js';
 import { StoredTokens } from './stored-tokens.js';
@@ -49,6 +49,7 @@ const ENDED_BROWSER_STATES: RetentionOptions = {
     Accounts,
     BrowserStates,
     ClientMetadata,
+    Exchanges,
     Interactions,
     Jwks,
     OrganizationChoice,
@@ -62,7 +63,6 @@ const ENDED_BROWSER_STATES: RetentionOptions = {
     ProviderAdapters,
     ProviderPages,
     Providers,
-    Rotations,
     SessionGrants,
     SignInPolicy,
     StoredTokens,

@@ -5,11 +5,11 @@ import { Clock, SIGNING_ALGORITHM, SigningKeys } from '@customer-platform/databa
 import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 import Provider, { errors, type AccessToken, type ClientCredentials } from 'oidc-provider';
 import { isClientSecret } from '../oauth-clients/client-secret.js';
-import { ACCESS_TOKENS, AccessTokenIssuing } from '../sessions/access-token.issuing.js';
-import { ClientMetadata, platformClient } from './client-metadata.js';
+import { ACCESS_TOKENS, AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
+import { ClientMetadata, isRefreshable, platformClient } from './client-metadata.js';
 import { available } from './database-away.js';
+import { Exchanges, usedBefore } from './exchanges.js';
 import { toGrantId } from './grant-id.js';
-import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 
 /** What the provider's models do, which its types do not tell of. */
@@ -36,7 +36,7 @@ export class PlatformTokens {
   constructor(
     private readonly issuing: AccessTokenIssuing,
     private readonly grants: SessionGrants,
-    private readonly rotations: Rotations,
+    private readonly exchanges: Exchanges,
     private readonly clients: ClientMetadata,
     private readonly keys: SigningKeys,
     private readonly clock: Clock,
@@ -84,10 +84,23 @@ export class PlatformTokens {
   }
 
   private async issueToUser(token: AccessToken): Promise<string> {
-    const { ctx } = Provider;
-    const session = (ctx && this.rotations.sessionOf(ctx)) ?? (await this.grants.use(token.grantId));
+    const session = await this.sessionFor(token);
     if (!session) throw new errors.InvalidGrant('its session has ended');
     return this.issuing.issue({ ...session, scope: token.scope });
+  }
+
+  /** Notes that the session is in use, unless the refresh token that is still to come does so. */
+  private async sessionFor({ grantId }: AccessToken): Promise<TokenSession | undefined> {
+    const { ctx } = Provider;
+    const exchanged = ctx && this.exchanges.of(ctx);
+    if (!exchanged) return this.grants.use(grantId);
+    if (exchanged.kind === 'RefreshToken') return this.exchanges.sessionOf(ctx);
+    const { client, entities } = ctx.oidc;
+    if (client && entities.AuthorizationCode && isRefreshable(client, entities.AuthorizationCode))
+      return this.grants.look(grantId);
+    if (await this.exchanges.complete(ctx, grantId)) return this.exchanges.sessionOf(ctx);
+    await this.exchanges.endOfCopy(exchanged.kind, exchanged.token);
+    throw usedBefore();
   }
 
   private async issueToClient(provider: Provider, { clientId }: ClientCredentials): Promise<string> {

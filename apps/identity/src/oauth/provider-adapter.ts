@@ -6,8 +6,8 @@ import type { EndedReason } from '../sessions/session.dto.js';
 import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
 import { available } from './database-away.js';
+import { Exchanges, usedBefore } from './exchanges.js';
 import { PrivateCallers } from './private-callers.js';
-import { Rotations } from './rotations.js';
 import { SessionGrants } from './session-grants.js';
 import { StoredTokens, type TokenKind } from './stored-tokens.js';
 
@@ -75,43 +75,29 @@ class TokenAdapter extends Nothing {
   constructor(
     private readonly kind: TokenKind,
     private readonly tokens: StoredTokens,
-    private readonly grants: SessionGrants,
-    private readonly rotations: Rotations,
+    private readonly exchanges: Exchanges,
   ) {
     super();
   }
   override async upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
     const { ctx } = Provider;
-    const replaced = ctx && this.kind === 'RefreshToken' ? this.rotations.replacedBy(ctx) : undefined;
-    if (!ctx || replaced === undefined) {
-      await available(this.tokens.insert(this.kind, id, payload, livesS));
-      return;
-    }
-    const isTaken = await available(this.rotations.complete(ctx, id, payload, livesS));
-    if (!isTaken) await this.endOf(replaced);
+    const exchanged = ctx && this.kind === 'RefreshToken' ? this.exchanges.of(ctx) : undefined;
+    if (!ctx || !exchanged) return available(this.tokens.insert(this.kind, id, payload, livesS));
+    const successor = { token: id, payload, livesS };
+    const isTaken = await available(this.exchanges.complete(ctx, payload.grantId ?? '', successor));
+    if (isTaken) return;
+    await available(this.exchanges.endOfCopy(exchanged.kind, exchanged.token));
+    throw usedBefore();
   }
   override find(id: string): Promise<AdapterPayload | undefined> {
     return available(this.tokens.find(this.kind, id));
   }
-  /**
-   * The provider looks, and then consumes: of fifty at once all may look before one consumes. Only the statement that
-   * consumes can tell, and what it finds consumed is a copy: the session ends. A refresh token is consumed when its
-   * successor is kept.
-   */
-  override async consume(id: string): Promise<void> {
+  /** It is used up when what comes of it is kept. */
+  override consume(id: string): Promise<void> {
     const { ctx } = Provider;
-    if (this.kind === 'RefreshToken' && ctx) {
-      this.rotations.begin(ctx, id);
-      return;
-    }
-    const outcome = await available(this.tokens.consume(this.kind, id));
-    if (outcome !== 'taken') await this.endOf(id);
-  }
-  /** @throws InvalidGrant */
-  private async endOf(id: string): Promise<never> {
-    const grantId = await available(this.tokens.grantOf(this.kind, id));
-    if (grantId !== undefined) await available(this.grants.end(grantId, 'token_reuse'));
-    throw new errors.InvalidGrant('it was used before');
+    if (!ctx) return Promise.reject(new Error('A token is exchanged by a request'));
+    this.exchanges.begin(ctx, this.kind, id);
+    return Promise.resolve();
   }
   override destroy(id: string): Promise<void> {
     return available(this.tokens.remove(this.kind, id));
@@ -169,7 +155,7 @@ export class ProviderAdapters {
     private readonly grants: SessionGrants,
     private readonly tokens: StoredTokens,
     private readonly states: BrowserStates,
-    private readonly rotations: Rotations,
+    private readonly exchanges: Exchanges,
     private readonly callers: PrivateCallers,
   ) {}
 
@@ -182,7 +168,7 @@ export class ProviderAdapters {
         return new GrantAdapter(this.grants);
       case 'AuthorizationCode':
       case 'RefreshToken':
-        return new TokenAdapter(model, this.tokens, this.grants, this.rotations);
+        return new TokenAdapter(model, this.tokens, this.exchanges);
       case 'Interaction':
       case 'Session':
         return new BrowserAdapter(model, this.states, this.grants, this.callers);

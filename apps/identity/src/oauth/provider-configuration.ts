@@ -2,7 +2,7 @@ import type { JWK as StoredJwk } from 'jose';
 import type { Client, Configuration, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { CLAIMS, type Accounts } from './accounts.js';
-import { OWN_METADATA, platformClient } from './client-metadata.js';
+import { isRefreshable, OWN_METADATA, platformClient } from './client-metadata.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';
 import type { ProviderPages } from './provider-pages.js';
@@ -64,8 +64,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     interactions: { policy: policy.prompts(), url: (_ctx, { uid }) => `/oauth/interactions/${uid}` },
     // A code is bound to the browser it was made in, so that signing out there ends what came of it.
     expiresWithSession: () => true,
-    issueRefreshToken: (_ctx, client, source) =>
-      client.grantTypeAllowed('refresh_token') && source.scopes.has('offline_access'),
+    issueRefreshToken: (_ctx, client, source) => isRefreshable(client, source),
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
     clientBasedCORS: isOriginOf,

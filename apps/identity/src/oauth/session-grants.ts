@@ -9,7 +9,7 @@ import { SessionEndings } from '../sessions/session-endings.js';
 import type { TokenSession } from '../sessions/access-token.issuing.js';
 import { vouches } from '../sessions/sso-vouching.js';
 import { epochSeconds } from './epoch-seconds.js';
-import { fromGrantId, toGrantId } from './grant-id.js';
+import { fromGrantId, toGrantId, type GrantOf } from './grant-id.js';
 
 /** A session goes on while neither it nor anything that it stands on has ended. $2 the session, $3 now. */
 const LIVE = `
@@ -46,6 +46,10 @@ UPDATE sessions s
  WHERE s.organization_id = $1 AND s.id = $2 AND o.organization_id = s.organization_id
    AND (s.ended_at IS NULL OR s.ended_reason = 'token_reuse')
 RETURNING s.user_id, s.client_id, s.authenticated_at, s.amr`;
+
+const LOOK = `
+SELECT user_id, client_id, authenticated_at, amr FROM sessions
+ WHERE organization_id = $1 AND id = $2 AND (ended_at IS NULL OR ended_reason = 'token_reuse')`;
 
 const OWNER = 'SELECT user_id FROM sessions WHERE organization_id = $1 AND id = $2';
 
@@ -167,18 +171,19 @@ export class SessionGrants {
   async useIn(tx: WorkerTransaction, grantId: string): Promise<TokenSession | undefined> {
     const of = fromGrantId(grantId);
     if (!of) return undefined;
-    const { organizationId, sessionId } = of;
-    const values = [organizationId, sessionId, this.clock.now(), DEFAULT_IDLE_MINUTES];
+    const values = [of.organizationId, of.sessionId, this.clock.now(), DEFAULT_IDLE_MINUTES];
     const [row] = await tx.prepared<UsedRow>(USE, values);
-    if (!row) return undefined;
-    return {
-      id: sessionId,
-      organizationId,
-      userId: row.user_id,
-      authenticatedAt: row.authenticated_at,
-      amr: row.amr,
-      ...(row.client_id === null ? {} : { clientId: row.client_id }),
-    };
+    return row && toTokenSession(of, row);
+  }
+
+  /** What `use` tells, where the use itself is noted later. */
+  async look(grantId: string): Promise<TokenSession | undefined> {
+    const of = fromGrantId(grantId);
+    if (!of) return undefined;
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.prepared<UsedRow>(LOOK, [of.organizationId, of.sessionId]),
+    );
+    return row && toTokenSession(of, row);
   }
 
   /** Ends the session, and with it all its tokens. */
@@ -237,6 +242,11 @@ export class SessionGrants {
     const context = systemActor(organizationId, currentCorrelationId() ?? id, 'oauth');
     await this.endings.endAll(tx, context, { userId: session.user_id, organizationId, only: id }, reason);
   }
+}
+
+function toTokenSession({ organizationId, sessionId: id }: GrantOf, row: UsedRow): TokenSession {
+  const { user_id: userId, client_id: clientId, authenticated_at: authenticatedAt, amr } = row;
+  return { id, organizationId, userId, authenticatedAt, amr, ...(clientId !== null && { clientId }) };
 }
 
 async function signInOf(

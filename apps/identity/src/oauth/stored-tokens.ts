@@ -40,9 +40,6 @@ const REMOVE = 'DELETE FROM oauth_tokens WHERE token_hash = $1 AND kind = $2';
 const REMOVE_OF_SESSION = `
 DELETE FROM oauth_tokens WHERE organization_id = $1 AND session_id = $2 AND kind = $3`;
 
-/** What came of an attempt to use a token. */
-type Consumption = 'taken' | 'reused' | 'unknown';
-
 /** Codes and refresh tokens. Neither is kept itself: by what the table holds nobody can act. */
 @Injectable()
 export class StoredTokens {
@@ -84,13 +81,6 @@ export class StoredTokens {
     if (!row) return undefined;
     const consumed = row.is_spent && row.consumed_at ? { consumed: epochSeconds(row.consumed_at) } : {};
     return { ...row.payload, jti: token, ...consumed };
-  }
-
-  /** Uses it up. Of many at once one takes it; the others, and all who come later, reuse it. */
-  async consume(kind: TokenKind, token: string): Promise<Consumption> {
-    const isTaken = await this.database.acrossOrganizations((tx) => this.consumeIn(tx, kind, token));
-    if (isTaken) return 'taken';
-    return (await this.grantOf(kind, token)) === undefined ? 'unknown' : 'reused';
   }
 
   /** Uses it up in the caller's transaction. False where another has. */
