@@ -294,16 +294,7 @@ describe('an organization’s client', () => {
   });
 
   it('of the root is the platform’s own, and does', async () => {
-    const root = await bench.operator.recover('platform');
-    const key = root.keys.administrator?.key ?? '';
-    const admin = new Caller(bench.app.url, key, () => true);
-    const body = { organizations: 'tree' };
-    const registered = await TestClient.register(
-      bench,
-      { id: root.organization.id, admin, adminKey: key, adminKeyId: '' },
-      body,
-    );
-    const caller = await tokenOf(registered);
+    const caller = await tokenOf(await TestClient.ofRoot(bench));
     const factor = await enroll(caller);
     expectStatus(await verify({ factor_id: factor.factor_id, code: codeOf(factor.secret) }, caller), 200);
   });

@@ -36,6 +36,10 @@ ON CONFLICT (state_hash) DO UPDATE
    SET uid = excluded.uid, payload = excluded.payload, expires_at = excluded.expires_at
 RETURNING 1`;
 
+/** What was read may be gone by now: its browser has signed out, or is known by another cookie. It does not come back. */
+const UPDATE = `
+UPDATE oauth_browser_states SET uid = $3, payload = $4, expires_at = $5 WHERE state_hash = $1 AND kind = $2 RETURNING 1`;
+
 const FIND = `
 SELECT payload FROM oauth_browser_states WHERE state_hash = $1 AND kind = $2 AND expires_at > $3`;
 
@@ -62,19 +66,15 @@ export class BrowserStates {
     livesS: number,
     beginner?: Beginner,
   ): Promise<boolean> {
-    const { jti, ...kept } = payload;
-    const { session } = kept;
-    if (session) {
-      const { cookie: _cookie, ...rest } = session;
-      kept.session = rest;
-    }
     const ends = this.clock.now().getTime() + livesS * 1_000;
-    // An interaction is named by its own address, a session by a cookie that nobody else shall learn.
-    const text = JSON.stringify(kind === 'Interaction' ? { ...kept, jti } : kept);
-    const values = [hashOf(id), kind, kept.uid ?? null, text, new Date(ends)];
     const limit = [beginner?.network ?? null, beginner?.site ?? null, new Date(ends - WITHIN_MS)];
-    const rows = await this.database.acrossOrganizations((tx) => tx.query(UPSERT, [...values, ...limit]));
-    return rows.length > 0;
+    return this.write(UPSERT, [...valuesOf(kind, id, payload), new Date(ends), ...limit]);
+  }
+
+  /** Writes what was found before. @returns false where it is gone by now */
+  update(kind: BrowserStateKind, id: string, payload: AdapterPayload, livesS: number): Promise<boolean> {
+    const ends = new Date(this.clock.now().getTime() + livesS * 1_000);
+    return this.write(UPDATE, [...valuesOf(kind, id, payload), ends]);
   }
 
   async find(kind: BrowserStateKind, id: string): Promise<AdapterPayload | undefined> {
@@ -95,6 +95,23 @@ export class BrowserStates {
   async remove(kind: BrowserStateKind, id: string): Promise<void> {
     await this.database.acrossOrganizations((tx) => tx.query(REMOVE, [hashOf(id), kind]));
   }
+
+  private async write(statement: string, values: unknown[]): Promise<boolean> {
+    const rows = await this.database.acrossOrganizations((tx) => tx.query(statement, values));
+    return rows.length > 0;
+  }
+}
+
+function valuesOf(kind: BrowserStateKind, id: string, payload: AdapterPayload): unknown[] {
+  const { jti, ...kept } = payload;
+  const { session } = kept;
+  if (session) {
+    const { cookie: _cookie, ...rest } = session;
+    kept.session = rest;
+  }
+  // An interaction is named by its own address, a session by a cookie that nobody else shall learn.
+  const text = JSON.stringify(kind === 'Interaction' ? { ...kept, jti } : kept);
+  return [hashOf(id), kind, kept.uid ?? null, text];
 }
 
 function hashOf(id: string): Buffer {

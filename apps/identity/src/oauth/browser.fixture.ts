@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { expectStatus } from '@customer-platform/testing';
+import { Caller, expectStatus } from '@customer-platform/testing';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import type { OAuthClientWithSecretDto } from '../oauth-clients/oauth-client.dto.js';
 import { Interactions, type Interaction, type InteractionResult } from './interactions.js';
@@ -142,6 +142,15 @@ export class TestClient {
     });
     expectStatus(answer, 201);
     return new TestClient(bench, answer.body);
+  }
+
+  /** A client of the platform's own, for the people of all organizations. */
+  static async ofRoot(bench: IdentityBench): Promise<TestClient> {
+    const { organization, keys } = await bench.operator.recover('platform');
+    const { key = '', id = '' } = keys.administrator ?? {};
+    const admin = new Caller(bench.app.url, key, () => true);
+    const root = { id: organization.id, admin, adminKey: key, adminKeyId: id };
+    return TestClient.register(bench, root, { organizations: 'tree' });
   }
 
   get id(): string {

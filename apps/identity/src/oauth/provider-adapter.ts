@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import Provider, { errors, type Adapter, type AdapterPayload } from 'oidc-provider';
+import Provider, { errors, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from 'oidc-provider';
 import { clientAddress } from '@customer-platform/http';
 import { networkOf, siteOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
@@ -108,6 +108,9 @@ class TokenAdapter extends Nothing {
 }
 
 class BrowserAdapter extends Nothing {
+  /** What a request has found, which another may end before it is written again. */
+  private readonly found = new WeakMap<object, string>();
+
   constructor(
     private readonly kind: BrowserStateKind,
     private readonly states: BrowserStates,
@@ -119,6 +122,11 @@ class BrowserAdapter extends Nothing {
   override async upsert(id: string, payload: AdapterPayload, livesS = 1): Promise<void> {
     // A session in which nobody has signed in tells nothing.
     if (this.kind === 'Session' && payload.accountId === undefined) return;
+    const { ctx } = Provider;
+    if (this.kind === 'Session' && ctx && this.found.get(ctx) === id) {
+      if (!(await available(this.states.update(this.kind, id, payload, livesS)))) keepCookie(ctx);
+      return;
+    }
     if (!(await available(this.states.upsert(this.kind, id, payload, livesS, this.beginner()))))
       throw tooManySignIns();
   }
@@ -130,8 +138,10 @@ class BrowserAdapter extends Nothing {
     this.callers.note(ip);
     return { network: networkOf(ip) ?? 'unknown', site: siteOf(ip) };
   }
-  override find(id: string): Promise<AdapterPayload | undefined> {
-    return available(this.states.find(this.kind, id));
+  override async find(id: string): Promise<AdapterPayload | undefined> {
+    const found = await available(this.states.find(this.kind, id));
+    if (found && Provider.ctx) this.found.set(Provider.ctx, id);
+    return found;
   }
   override findByUid(uid: string): Promise<AdapterPayload | undefined> {
     return available(this.states.findByUid(this.kind, uid));
@@ -176,6 +186,14 @@ export class ProviderAdapters {
         return new Nothing();
     }
   }
+}
+
+/** The browser goes by another cookie by now, or by none. */
+function keepCookie(ctx: KoaContextWithOIDC): void {
+  const name = ctx.oidc.provider.cookieName('session');
+  const lines = [ctx.response.get('set-cookie')].flat().filter((line) => !line.startsWith(`${name}=`));
+  ctx.remove('set-cookie');
+  if (lines.length > 0) ctx.set('set-cookie', lines.filter(Boolean));
 }
 
 /** Told to the browser itself: its client has not asked for so many, and would only send it here again. */

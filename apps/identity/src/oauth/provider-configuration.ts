@@ -60,9 +60,10 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     clockTolerance: 5,
     pkce: { required: (_ctx, client) => platformClient(client).requirePkce },
     findAccount: accounts.find,
-    loadExistingGrant,
+    loadExistingGrant: (ctx) => policy.existingGrant(ctx),
     interactions: { policy: policy.prompts(), url: (_ctx, { uid }) => `/oauth/interactions/${uid}` },
-    // A code is bound to the browser it was made in, so that signing out there ends what came of it.
+    // Signing out ends what has begun in the browser. No code asks whether its browser still has the grant it is of: in
+    // another tab it may serve another organization by now.
     expiresWithSession: () => true,
     issueRefreshToken: (_ctx, client, source) => isRefreshable(client, source),
     rotateRefreshToken: true,
@@ -112,25 +113,6 @@ function cookiesOf(issuer: string): Configuration['cookies'] {
   const secure = issuer.startsWith('https:');
   const options = { httpOnly: true, sameSite: 'lax' as const, secure, signed: false };
   return { names: { ...cookieNames(issuer) }, long: { ...options, path: '/' }, short: options };
-}
-
-/** The session that the client has in this browser, unless the user has just signed in or wants another organization. */
-async function loadExistingGrant({ oidc }: KoaContextWithOIDC) {
-  const { session, client, result, params, provider } = oidc;
-  const grantId = client && session?.grantIdFor(client.clientId);
-  if (grantId === undefined) return undefined;
-  // What came of the sign-in before this step is the grant already.
-  if (result?.login && !result['consent']) return undefined;
-  const grant = await provider.Grant.find(grantId);
-  const wish = result?.['organization'] ?? params?.['organization'];
-  if (!grant || (typeof wish === 'string' && !(await isOf(grantId, wish, oidc)))) return undefined;
-  return grant;
-}
-
-async function isOf(grantId: string, wish: string, oidc: KoaContextWithOIDC['oidc']): Promise<boolean> {
-  if (grantId.startsWith(`${wish.toLowerCase()}.`)) return true;
-  const payload = await oidc.provider.Grant.adapter.find(grantId);
-  return payload?.['organizationSlug'] === wish;
 }
 
 /** A refresh token lasts no longer than its session may. */

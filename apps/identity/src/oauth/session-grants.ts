@@ -63,15 +63,31 @@ const BY_SIGN_IN = `s.authenticated_at >= $3 AND s.authenticated_at < $3::timest
 
 /**
  * A browser is trusted for as long as something that began in it goes on, something has begun by the sign-in in question,
- * and nothing was ended there since but by the user's own signing out.
+ * and nothing was ended there since but by the user's own signing out. Where a factor was set up or taken away, what goes
+ * on by that sign-in with a second factor is what it was done in.
  */
 const TRUSTED = `
-SELECT coalesce(bool_or(s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $4), false)
-   AND coalesce(bool_or(${BY_SIGN_IN}), false)
-   AND NOT coalesce(bool_or(s.ended_at >= $3 AND s.ended_reason NOT IN ('logout', 'idle', 'absolute')), false) AS trusted
-  FROM oauth_grants g
+WITH seen AS (
+  SELECT s.ended_at, s.ended_reason, ${BY_SIGN_IN} AS by_sign_in, 'mfa' = ANY (s.amr) AS has_factor,
+         s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $4 AS live
+    FROM oauth_grants g
+    JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
+   WHERE g.browser = $1 AND s.user_id = $2
+)
+SELECT coalesce(bool_or(live) AND bool_or(by_sign_in), false)
+   AND NOT coalesce(bool_or(ended_at >= $3 AND ended_reason NOT IN ('logout', 'idle', 'absolute', 'mfa_changed')), false)
+   AND (coalesce(bool_or(live AND by_sign_in AND has_factor), false)
+        OR NOT coalesce(bool_or(ended_at >= $3 AND ended_reason = 'mfa_changed'), false)) AS trusted
+  FROM seen`;
+
+/** What a sign-in has begun in a browser for a client, in the organization with that id or slug. */
+const BEGUN = `
+SELECT s.organization_id, s.id FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
- WHERE g.browser = $1 AND s.user_id = $2`;
+  JOIN organizations o ON o.organization_id = s.organization_id
+ WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.client_id = $4 AND s.amr @> $5::text[]
+   AND (o.organization_id::text = lower($6) OR o.slug = $6) AND s.ended_at IS NULL
+ ORDER BY o.organization_id::text = lower($6) DESC, s.created_at DESC LIMIT 1`;
 
 /** An SSO connection that vouched in that second is not passed over. */
 const SIGN_IN = `
@@ -94,6 +110,14 @@ interface BrowserSignIn {
   readonly authenticatedAt: Date;
   /** The SSO connection that vouched. */
   readonly connectionId?: string;
+}
+
+/** Who signed in with a browser in which second, and by what. */
+interface SignInOfBrowser {
+  readonly browser: string;
+  readonly userId: string;
+  readonly since: Date;
+  readonly amr: readonly string[];
 }
 
 interface GrantRow {
@@ -211,6 +235,16 @@ export class SessionGrants {
       const { connectionId } = await signInOf(tx, browser, userId, since);
       return connectionId === undefined || vouches(tx, connectionId, userId, { hold: false });
     });
+  }
+
+  /** The grant of what a sign-in has begun already; it is for the caller to see whether that goes on. */
+  async begun(by: SignInOfBrowser, clientId: string, organization: string): Promise<string | undefined> {
+    const { browser, userId, since, amr } = by;
+    const values = [browser, userId, since, clientId, amr, organization];
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ organization_id: string; id: string }>(BEGUN, values),
+    );
+    return row && toGrantId({ organizationId: row.organization_id, sessionId: row.id });
   }
 
   /** The sign-in of a user in a browser in the second `since`: the protocol keeps seconds, its sessions more. */

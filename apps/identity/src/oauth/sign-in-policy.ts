@@ -6,6 +6,7 @@ import {
   errors,
   interactionPolicy,
   type Client,
+  type Grant,
   type InteractionResults,
   type KoaContextWithOIDC,
   type Session,
@@ -52,6 +53,34 @@ export class SignInPolicy {
     );
     policy.add(this.consent());
     return policy;
+  }
+
+  /**
+   * The session that the client has in this browser, of the organization that is wished; none where the user has just
+   * signed in. The browser's tabs may be of several: each goes on with its own.
+   */
+  async existingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+    const { session, client, result, entities, provider } = ctx.oidc;
+    if (!session?.accountId || !client) return undefined;
+    const find = async (grantId: string | undefined) =>
+      grantId === undefined ? undefined : provider.Grant.find(grantId);
+    // What came of the sign-in before this step is the grant already.
+    if (result?.['consent']) return find(entities.Interaction?.grantId);
+    if (result?.login) return undefined;
+    const wish = wishOf(ctx);
+    const last = session.grantIdFor(client.clientId);
+    if (wish === undefined || (last !== undefined && (await this.isOf(last, wish)))) {
+      const grant = await find(last);
+      if (grant ?? wish === undefined) return grant;
+    }
+    const { uid: browser, accountId: userId, amr = [] } = session;
+    const by = { browser, userId, since: sinceOf(session), amr };
+    return find(await available(this.grants.begun(by, client.clientId, wish)));
+  }
+
+  private async isOf(grantId: string, wish: string): Promise<boolean> {
+    if (grantId.startsWith(`${wish.toLowerCase()}.`)) return true;
+    return (await available(this.grants.find(grantId)))?.['organizationSlug'] === wish;
   }
 
   private consent(): interactionPolicy.Prompt {

@@ -1,5 +1,6 @@
-import { expectStatus } from '@customer-platform/testing';
+import { Caller, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
+import { Secret, TOTP } from 'otpauth';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { NEW_PASSWORD, Resets } from '../password-resets/password-resets.fixture.js';
 import { signsIn, TestClient } from './browser.fixture.js';
@@ -100,5 +101,23 @@ describe('a browser in which somebody has signed in', () => {
     await client.refresh(first.refresh_token);
     expect(await quietly(client, first, userId)).toBe('login_required');
     expect(await isAsked(client, first, userId)).toBe(true);
+  });
+
+  it('goes on where its user set a factor up there, and asks again everywhere else', async () => {
+    const { userId } = await bench.signedIn(organization);
+    const own = await TestClient.ofRoot(bench);
+    const first = await own.tokens(signsIn(userId));
+    await client.tokens(signsIn(userId), { browser: first.browser });
+    const elsewhere = await client.tokens(signsIn(userId));
+    const caller = new Caller(bench.app.url, first.access_token, () => true);
+    const body = { type: 'totp', name: 'Phone' };
+    const begun = await caller.post<{ factor_id: string; secret: string }>('/v1/identity/mfa/enroll', body);
+    expectStatus(begun, 200);
+    const { factor_id, secret } = begun.body;
+    const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+    expectStatus(await caller.post('/v1/identity/mfa/verify', { factor_id, code }), 200);
+    expect(await quietly(own, first, userId)).toBe('a code');
+    expect(await quietly(client, first, userId)).toBe('a code');
+    expect(await quietly(client, elsewhere, userId)).toBe('login_required');
   });
 });

@@ -60,12 +60,11 @@ export class StoredTokens {
     payload: AdapterPayload,
     livesS: number,
   ): Promise<void> {
-    const { jti: _itself, grantId, expiresWithSession, ...kept } = payload;
+    // A browser that is closed, or serves another organization, ends no token: its session alone does.
+    const { jti: _itself, grantId, expiresWithSession: _ignored, ...kept } = payload;
     const of = fromGrantId(grantId);
     if (!of) throw new Error('A token belongs to a session');
-    // A browser that is closed, or serves another organization, ends no refresh token: its session alone does.
-    const bound = kind === 'AuthorizationCode' ? { expiresWithSession } : {};
-    const text = JSON.stringify({ ...kept, ...bound, grantId });
+    const text = JSON.stringify({ ...kept, grantId });
     const ends = new Date(this.clock.now().getTime() + livesS * 1_000);
     await tx.prepared(INSERT, [of.organizationId, hashOf(token), kind, of.sessionId, text, ends]);
   }

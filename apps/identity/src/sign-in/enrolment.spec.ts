@@ -94,4 +94,19 @@ describe('setting a factor up while signing in', () => {
     expect(await visitor.page.locator('.codes li').count()).toBe(10);
     expect(await count('mfa_failures', userId)).toBe(0);
   });
+
+  it('leaves the browser trusted in which it was done', async () => {
+    const { email } = await bench.member(organization);
+    await visitor.page.goto(bench.request(await bench.client(organization)).url);
+    await visitor.signIn(email);
+    await visitor.back();
+    await demandFactors();
+    const client = await bench.client(organization);
+    await visitor.page.goto(bench.request(client).url);
+    await visitor.typeIn('Código de 6 dígitos', codeOf(await secretOf(visitor)), 'Confirmar');
+    await visitor.press('Ya los guardé');
+    await visitor.back();
+    await visitor.page.goto(bench.request(client, { prompt: 'none' }).url);
+    expect((await visitor.back()).get('error')).toBeNull();
+  });
 });
