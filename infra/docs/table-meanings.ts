@@ -174,6 +174,7 @@ export const TABLES: Record<string, Record<string, string>> = {
       'How many sends of an hour or day have reached which state, by channel, domain or campaign.',
     event_routing: 'A rule that leads from an event to a message.',
     event_waits: 'A domain event that came before the contact it is about.',
+    identity_mails: 'A mail of identity’s that has had one of a day’s places, by mailbox and tenant.',
     in_flight: 'A hand-off under way; who writes a suppression waits for it.',
     notification_reads: 'Up to when a member has read the inbox.',
     push_tokens: 'A device of a contact, as core has told of it.',

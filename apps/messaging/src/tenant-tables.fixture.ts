@@ -171,6 +171,15 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     archive: 'core gives the event',
     removed: 'by event-waits/event-waits.repository.ts',
   },
+  identity_mails: {
+    technical: {
+      'identity-mail/identity-mail-limits.ts: what the platform mailed within a day; the key is a keyed hash':
+        'send_id kind address_key tenant_id counted_at',
+    },
+    organization: 'of the platform alone, whose organization stays',
+    archive: NOBODY,
+    removed: 'by identity-mail/identity-mail-limits.ts',
+  },
   in_flight: {
     technical: {
       'gate/gate-passage.ts: a hand-off under way, by keyed hashes; an erasure waits for it':

@@ -64,6 +64,7 @@ export const REASONS = [
   'campaign_canceled',
   'campaign_paused',
   'erased',
+  'rate_limited',
   'recipient_suppressed',
   'recipient_unreachable',
   'channel_not_configured',

@@ -10,10 +10,13 @@ export interface InvitationLink {
   readonly organization_name: string;
   /** The root: whose suppressions are the platform's own. */
   readonly platform_organization_id: string;
+  /** The organization below the root: with whose mail it is counted. */
+  readonly tenant_id: string;
 }
 
 const PENDING = `
-SELECT i.email, i.generation, o.name, o.path[1] AS platform_id
+SELECT i.email, i.generation, o.name, o.path[1] AS platform_id,
+       coalesce(o.path[2], o.path[1]) AS tenant_id
   FROM invitations i JOIN organizations o ON o.organization_id = i.organization_id AND o.deleted_at IS NULL
  WHERE i.organization_id = $1 AND i.id = $2 AND i.status = 'pending' AND i.expires_at > now()`;
 
@@ -22,6 +25,7 @@ interface PendingRow {
   generation: number;
   name: string;
   platform_id: string;
+  tenant_id: string;
 }
 
 /** The links of invitations, made anew each time they are asked for. */
@@ -44,6 +48,7 @@ export class InvitationLinks {
       link,
       organization_name: row.name,
       platform_organization_id: row.platform_id,
+      tenant_id: row.tenant_id,
     };
   }
 }

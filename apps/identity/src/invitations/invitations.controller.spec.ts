@@ -280,6 +280,7 @@ describe('the link of a mail', () => {
       link: expect.stringMatching(/^http:.*\/console\/invitation#token=inv_[\w-]{91}$/) as string,
       organization_name: expect.any(String) as string,
       platform_organization_id: expect.any(String) as string,
+      tenant_id: organization.id,
     });
     for (const module of ['core', 'crm', 'loyalty']) {
       const { status, body } = await guests.ask(module, organization.id, invitation.id);

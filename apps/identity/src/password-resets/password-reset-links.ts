@@ -13,6 +13,8 @@ export interface PasswordResetLink {
   readonly organization_name: string;
   /** The root: whose suppressions are the platform's own. */
   readonly platform_organization_id: string;
+  /** The organization below the root: with whose mail it is counted. */
+  readonly tenant_id: string;
   readonly locale: string;
   readonly expires_at: string;
   /** Instead of a link: that the person has no password here. */
@@ -21,7 +23,7 @@ export interface PasswordResetLink {
 
 const OPEN = `
 SELECT r.user_id, u.email, coalesce(r.locale, u.locale, o.locale) AS locale, r.generation, r.expires_at, o.name,
-       o.path[1] AS platform_id
+       o.path[1] AS platform_id, coalesce(o.path[2], o.path[1]) AS tenant_id
   FROM password_resets r
   JOIN users u ON u.id = r.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = r.organization_id
@@ -35,6 +37,7 @@ interface OpenRow {
   expires_at: Date;
   name: string;
   platform_id: string;
+  tenant_id: string;
 }
 
 /** The links of resets, made anew each time they are asked for. */
@@ -62,6 +65,7 @@ export class PasswordResetLinks {
       ...(isRefused ? { notice: 'single_sign_on' as const } : {}),
       organization_name: row.name,
       platform_organization_id: row.platform_id,
+      tenant_id: row.tenant_id,
       locale: row.locale,
       expires_at: row.expires_at.toISOString(),
     };

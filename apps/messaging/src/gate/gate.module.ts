@@ -1,5 +1,7 @@
 import { Module, type FactoryProvider, type InjectionToken } from '@nestjs/common';
+import { retentionOf } from '@customer-platform/database';
 import { IdentityLinks } from '../identity-mail/identity-links.js';
+import { IdentityMailLimits, OLD_IDENTITY_MAILS } from '../identity-mail/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { BatchReader } from './batch-facts.js';
@@ -54,6 +56,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
     IdentityClaims,
     IdentityLane,
     IdentityLinks,
+    IdentityMailLimits,
     IdentityOutcomes,
     IdentityPreparation,
     OutcomeRecorder,
@@ -62,6 +65,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
     Recipients,
     Settlement,
     Transports,
+    retentionOf(OLD_IDENTITY_MAILS),
   ],
 })
 export class GateModule {}

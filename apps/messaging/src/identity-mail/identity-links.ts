@@ -17,6 +17,8 @@ export interface IdentityLink {
   readonly organization_name: string;
   /** Whose suppressions are the platform's own: the root's. An identity before this release does not say it. */
   readonly platform_organization_id?: string;
+  /** The organization below the root, with whose mail it is counted. An identity before this release does not say it. */
+  readonly tenant_id?: string;
   /** Where the event does not say it. */
   readonly locale?: string | null;
   /** Until when the link works, where the event does not say it. */

@@ -48,6 +48,7 @@ import { IndexSendsByRun1767161910000 } from './1767161910000-index-sends-by-run
 import { KeepWebhookTries1767220000000 } from './1767220000000-keep-webhook-tries.js';
 import { IndexKeptBodies1767221000000 } from './1767221000000-index-kept-bodies.js';
 import { CreateTemplateUses1767222000000 } from './1767222000000-create-template-uses.js';
+import { CountIdentityMails1767404000000 } from './1767404000000-count-identity-mails.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -99,5 +100,6 @@ export const migrations: MigrationClass[] = [
   KeepPushTokens1767260000000,
   SteadyMembers1767270000000,
   IndexBackgroundJobs1767345000000,
+  CountIdentityMails1767404000000,
   NoteTimesOfStates1768400000000,
 ];

@@ -6,6 +6,7 @@ import { checkAddress, type CheckedAddress } from '../../addresses/address.js';
 import { AddressKeys } from '../../addresses/address-keys.provider.js';
 import { identityLetter } from '../../identity-mail/identity-letters.js';
 import { IdentityLinks, type IdentityLink, type LinkRef } from '../../identity-mail/identity-links.js';
+import { IdentityMailLimits } from '../../identity-mail/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig, type PlatformSmtp } from '../../messaging.config.js';
 import { suspendedAmong } from '../batch-facts.js';
 import type { ClaimedSend } from '../claimed-send.js';
@@ -29,8 +30,8 @@ interface Open {
 }
 
 /**
- * Brings identity's mail before the gate: check → ask identity → write → compose. Nothing of an organization's has a
- * part in it, neither settings nor templates; it gives its name. Changes nothing, and keeps nothing of what it is told.
+ * Brings identity's mail before the gate: check → ask identity → take a place → write → compose. Nothing of an
+ * organization's has a part in it, neither settings nor templates; it gives its name. Keeps nothing of what it is told.
  */
 @Injectable()
 export class IdentityPreparation extends SendPreparation {
@@ -38,6 +39,7 @@ export class IdentityPreparation extends SendPreparation {
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly links: IdentityLinks,
+    private readonly limits: IdentityMailLimits,
     private readonly keys: AddressKeys,
     private readonly clock: Clock,
   ) {
@@ -72,6 +74,9 @@ export class IdentityPreparation extends SendPreparation {
     const address = checkAddress('email', said.address);
     if (!address) return { kind: 'end', send, state: 'failed', reason: 'invalid_address' };
     const platformId = said.platform_organization_id ?? send.organizationId;
+    const counted = { sendId: send.id, kind: recipient.link.kind, address, platformId };
+    const until = await this.limits.take({ ...counted, tenantId: said.tenant_id ?? send.organizationId });
+    if (until) return { kind: 'hold', send, until, reason: 'rate_limited' };
     return this.compose({ send, ref: recipient.link, said, platformId, address }, smtp, now);
   }
 
