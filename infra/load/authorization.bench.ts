@@ -19,6 +19,7 @@ import {
   ACCESS_TOKEN_AUDIENCE,
   ACCESS_TOKEN_TYPE,
   AccessTokens,
+  ApiCredentialStrategy,
   ChangeFeed,
   CredentialCache,
   CredentialResolver,
@@ -30,10 +31,12 @@ import {
   ServiceTokens,
   type ServiceKeys,
 } from '@customer-platform/authorization';
+import { ApplicationPassport, type AuthenticatedCaller } from '@customer-platform/http';
 import { freePort } from '@customer-platform/kit/ports.ts';
 import { descendantsOf, readProcesses } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';
+import type { Request, Response } from 'express';
 import { SignJWT } from 'jose';
 import { populateWithKeys } from './authorization-keys.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
@@ -236,7 +239,18 @@ async function measureGuard(resolver: CredentialResolver, keys: string[]): Promi
   await timed('track’s guard, all keys in turn', permits, headers);
   await singly('track’s guard, ten keys: p95 / p99', permits, few);
   await singly('track’s guard, all keys in turn: p95 / p99', permits, headers);
-  await timed('management’s guard, all keys in turn', authenticated, headers);
+  await timed('management’s verifier, all keys in turn', authenticated, headers);
+  const passport = new ApplicationPassport();
+  new ApiCredentialStrategy(passport, resolver);
+  await timed(
+    'the same by its strategy, as the guard asks',
+    async (authorization) => {
+      const request = { headers: { authorization }, socket: {} } as Request;
+      const caller = await passport.authenticate('api_credential', request, {} as Response, ACCEPTS);
+      return (caller as AuthenticatedCaller).permissions.has('core.events.write');
+    },
+    headers,
+  );
   await timed('garbage', permits, garbage);
 }
 

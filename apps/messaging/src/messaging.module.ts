@@ -68,6 +68,7 @@ import { ReportSweep } from './webhooks/report-sweep.js';
 import { UsedTokens } from './webhooks/used-tokens.js';
 import { ReportsRepository } from './webhooks/reports.repository.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
+import { ProviderSignatureStrategy } from './webhooks/provider-signature.strategy.js';
 import { WebhooksService } from './webhooks/webhooks.service.js';
 
 /** Channels, event routing, templates, sends, suppressions, and the one gate they all lead through. */
@@ -145,6 +146,7 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     ReturnListener,
     ReturnedMails,
     WaitingEvents,
+    ProviderSignatureStrategy,
     WebhooksService,
     organizationRetention(RETAINED_SENDS, RETAINED_DELIVERIES),
   ],

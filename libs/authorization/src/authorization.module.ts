@@ -14,18 +14,18 @@ import {
   secretsConfig,
   serviceConfig,
 } from '@customer-platform/config';
-import { AUTHENTICATOR, registerDependency, registerReadiness } from '@customer-platform/http';
+import { ApplicationPassport, registerDependency, registerReadiness } from '@customer-platform/http';
 import { AccessTokens } from './access-tokens.js';
-import { ApiAuthenticator } from './api-authenticator.js';
+import { ApiCredentialStrategy } from './api-credential.strategy.js';
 import { AuthorizationSource } from './authorization-source.js';
 import { ChangeFeed } from './change-feed.js';
 import { CredentialCache } from './credential-cache.js';
 import { CredentialResolver } from './credential-resolver.js';
 import { HttpAuthorizationSource } from './http-authorization-source.js';
-import { ServiceTokenGuard } from './internal-endpoint.js';
 import { InternalClient, internalUrlVariable, type ModuleName } from './internal-client.js';
 import { KeyUsage } from './key-usage.js';
 import { monotonic } from './monotonic.js';
+import { ServiceTokenStrategy } from './service-token.strategy.js';
 import { ServiceTokens } from './service-tokens.js';
 
 /** What a module says of its authorization. */
@@ -39,7 +39,8 @@ interface AuthorizationModuleOptions {
 }
 
 /**
- * Provides, to the whole application: `AUTHENTICATOR`, `CredentialResolver` (with `peek`), `AuthorizationSource`
+ * Provides, to the whole application: the `ApplicationPassport` with the strategies of API credentials and of service tokens,
+ * `CredentialResolver` (with `peek`), `AuthorizationSource`
  * (with `confirm`), `ServiceTokens`, `InternalClient`. Reads `SERVICE_PRIVATE_KEY`, `SERVICE_PUBLIC_KEYS` and
  * `<MODULE>_INTERNAL_URL`. The process is ready after the first read of the change feed.
  */
@@ -62,7 +63,13 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
         useFactory: (tokens: ServiceTokens) => new InternalClient(tokens, addresses(options)),
         inject: [ServiceTokens],
       },
-      ServiceTokenGuard,
+      ApplicationPassport,
+      {
+        provide: ServiceTokenStrategy,
+        useFactory: (passport: ApplicationPassport, tokens: ServiceTokens) =>
+          new ServiceTokenStrategy(passport, tokens),
+        inject: [ApplicationPassport, ServiceTokens],
+      },
       sourceProvider(options),
       ...resolution(),
     ];
@@ -70,11 +77,11 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
       module: AuthorizationModule,
       providers: shared,
       exports: [
-        AUTHENTICATOR,
+        ApiCredentialStrategy,
+        ApplicationPassport,
         AuthorizationSource,
         CredentialResolver,
         InternalClient,
-        ServiceTokenGuard,
         ServiceTokens,
       ],
     };
@@ -140,9 +147,10 @@ function resolution(): Provider[] {
       inject: [AuthorizationSource, CredentialCache, ChangeFeed, KeyUsage, AccessTokens],
     },
     {
-      provide: AUTHENTICATOR,
-      useFactory: (resolver: CredentialResolver) => new ApiAuthenticator(resolver),
-      inject: [CredentialResolver],
+      provide: ApiCredentialStrategy,
+      useFactory: (passport: ApplicationPassport, resolver: CredentialResolver) =>
+        new ApiCredentialStrategy(passport, resolver),
+      inject: [ApplicationPassport, CredentialResolver],
     },
   ];
 }

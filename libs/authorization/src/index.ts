@@ -1,5 +1,6 @@
 export { ACCESS_TOKEN_AUDIENCE, ACCESS_TOKEN_TYPE, AccessTokens } from './access-tokens.js';
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, newApiKey } from './api-key.js';
+export { ApiCredentialStrategy } from './api-credential.strategy.js';
 export { AuthorizationModule } from './authorization.module.js';
 export { AuthorizationSource, RegistryUnavailable, UnknownCredential } from './authorization-source.js';
 export { ChangeFeed } from './change-feed.js';

@@ -1,20 +1,17 @@
 export { clientAddress } from './context/client-address.js';
 export type { Once } from './context/request-state.js';
-export {
-  AUTHENTICATOR,
-  MEMBER_AUTHENTICATOR,
-  TENANT_AUTHENTICATOR,
-  type AcceptedCredential,
-  type Actor,
-  type AuthenticatedCaller,
-  type Authenticator,
-  type MemberAuthenticator,
-  type OrganizationSnapshot,
-  type RequestContext,
-  type RequestOrigin,
-  type TenantAuthenticator,
+export type {
+  AcceptedCredential,
+  Actor,
+  AuthenticatedCaller,
+  OrganizationSnapshot,
+  RequestContext,
+  RequestOrigin,
 } from './context/request-context.js';
 export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
+export { ApplicationPassport, type CredentialName } from './credentials/application-passport.js';
+export { bearerTokenOf } from './credentials/bearer-token.js';
+export { CredentialStrategy, rawBodyOf } from './credentials/credential-strategy.js';
 export { Answer } from './endpoints/answer.js';
 export { etagOf, requireMatch } from './endpoints/etag.js';
 export { Endpoint, type EndpointOptions } from './endpoints/endpoint.decorator.js';
@@ -30,6 +27,7 @@ export {
 export {
   AnyBody,
   Body,
+  Authenticated,
   Context,
   CorrelationId,
   OptionalContext,

@@ -1,65 +1,108 @@
-import { Module } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { Injectable, Module } from '@nestjs/common';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import {
-  AUTHENTICATOR,
+  ApplicationPassport,
+  CredentialStrategy,
   IDEMPOTENCY_STORE,
-  MEMBER_AUTHENTICATOR,
+  rawBodyOf,
   REFUSAL_RECORDER,
-  TENANT_AUTHENTICATOR,
   type AnswerToKeep,
   type AuthenticatedCaller,
-  type Authenticator,
   type IdempotencyClaim,
   type IdempotencyScope,
   type IdempotencyStore,
-  type MemberAuthenticator,
   type RefusalRecorder,
   type RefusedCall,
   type RequestContext,
   type StoredAnswer,
-  type TenantAuthenticator,
 } from '../src/index.js';
 import { InternalThingsController, ThingsController } from './things.controller.js';
 
 /** Answers by the token: `all`, `but:<permission>`, `only:<permission>`, `suspended`, `expired`, `away`, `no-mfa`. */
-class TestAuthenticator implements Authenticator, MemberAuthenticator, TenantAuthenticator {
-  async authenticate(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
-    const token = request.headers.authorization?.replace('Bearer ', '');
-    if (token === undefined) throw new Problem('missing_credentials');
-    if (token === 'expired') throw new Problem('token_expired');
-    if (token === 'away') throw new Problem('authorization_unavailable');
-    const [kind = '', permission = ''] = token.split(':');
-    if (!['all', 'but', 'only', 'suspended', 'no-mfa', 'other'].includes(kind))
-      throw new Problem('invalid_token');
-    const permissions = new Set<Permission>(
-      PERMISSIONS.filter((one) =>
-        kind === 'only' ? one === permission : kind === 'but' ? one !== permission : true,
-      ),
-    );
-    const id =
-      kind === 'other' ? '00000000-0000-7000-8000-00000000000b' : '00000000-0000-7000-8000-00000000000a';
-    const restriction =
-      kind === 'suspended' ? 'organization_suspended' : kind === 'no-mfa' ? 'mfa_required' : null;
-    return {
-      organizationId: id,
-      organization: { id, status: 'active', settings: {} },
-      principal: { type: 'api_key', id: 'key' },
-      actor: { type: 'api_key', id: 'key' },
-      permissions,
-      restriction,
-    };
+function callerOf({ headers }: IncomingMessage): AuthenticatedCaller {
+  const token = headers.authorization?.replace('Bearer ', '');
+  if (token === undefined) throw new Problem('missing_credentials');
+  if (token === 'expired') throw new Problem('token_expired');
+  if (token === 'away') throw new Problem('authorization_unavailable');
+  const [kind = '', permission = ''] = token.split(':');
+  if (!['all', 'but', 'only', 'suspended', 'no-mfa', 'other'].includes(kind))
+    throw new Problem('invalid_token');
+  const permissions = new Set<Permission>(
+    PERMISSIONS.filter((one) =>
+      kind === 'only' ? one === permission : kind === 'but' ? one !== permission : true,
+    ),
+  );
+  const id =
+    kind === 'other' ? '00000000-0000-7000-8000-00000000000b' : '00000000-0000-7000-8000-00000000000a';
+  const restriction =
+    kind === 'suspended' ? 'organization_suspended' : kind === 'no-mfa' ? 'mfa_required' : null;
+  return {
+    organizationId: id,
+    organization: { id, status: 'active', settings: {} },
+    principal: { type: 'api_key', id: 'key' },
+    actor: { type: 'api_key', id: 'key' },
+    permissions,
+    restriction,
+  };
+}
+
+@Injectable()
+class TestCallers extends CredentialStrategy('api_credential') {
+  // Nest reads what a constructor takes from the class itself.
+  constructor(passport: ApplicationPassport) {
+    super(passport);
   }
 
-  async authenticateMember(request: { headers: { authorization?: string } }): Promise<AuthenticatedCaller> {
-    const caller = await this.authenticate(request);
-    return { ...caller, principal: { type: 'member', id: 'contact' } };
+  override validate(request: IncomingMessage): AuthenticatedCaller {
+    return callerOf(request);
+  }
+}
+
+@Injectable()
+class TestMembers extends CredentialStrategy('member_token') {
+  constructor(passport: ApplicationPassport) {
+    super(passport);
   }
 
-  async authenticateTenant(request: {
-    headers: { authorization?: string };
-  }): Promise<AuthenticatedCaller | undefined> {
-    return request.headers.authorization === undefined ? undefined : this.authenticate(request);
+  override validate(request: IncomingMessage): AuthenticatedCaller {
+    return { ...callerOf(request), principal: { type: 'member', id: 'contact' } };
+  }
+}
+
+@Injectable()
+class TestTenants extends CredentialStrategy('tenant_token') {
+  constructor(passport: ApplicationPassport) {
+    super(passport);
+  }
+
+  override validate(request: IncomingMessage): AuthenticatedCaller | undefined {
+    return request.headers.authorization === undefined ? undefined : callerOf(request);
+  }
+}
+
+/** Every module may call. */
+@Injectable()
+class TestServices extends CredentialStrategy('service_token') {
+  constructor(passport: ApplicationPassport) {
+    super(passport);
+  }
+
+  override validate(): object {
+    return { module: 'core' };
+  }
+}
+
+/** Every body is taken as signed. */
+@Injectable()
+class TestProviders extends CredentialStrategy('provider_signature') {
+  constructor(passport: ApplicationPassport) {
+    super(passport);
+  }
+
+  override async validate(request: IncomingMessage): Promise<object> {
+    return { bytes: (await rawBodyOf(request)).length };
   }
 }
 
@@ -112,10 +155,12 @@ class ListedRefusals implements RefusalRecorder {
 @Module({
   controllers: [ThingsController, InternalThingsController],
   providers: [
-    TestAuthenticator,
-    { provide: AUTHENTICATOR, useExisting: TestAuthenticator },
-    { provide: MEMBER_AUTHENTICATOR, useExisting: TestAuthenticator },
-    { provide: TENANT_AUTHENTICATOR, useExisting: TestAuthenticator },
+    ApplicationPassport,
+    TestCallers,
+    TestMembers,
+    TestTenants,
+    TestServices,
+    TestProviders,
     { provide: IDEMPOTENCY_STORE, useClass: MemoryStore },
     { provide: REFUSAL_RECORDER, useClass: ListedRefusals },
   ],

@@ -4,7 +4,7 @@ import { Body, type AuthenticatedCaller } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { IsString, Length } from 'class-validator';
 import { ReceiptKeys } from '../subject-requests/erasure/receipt-keys.js';
-import { MembersAuthenticator } from './members.authenticator.js';
+import { MemberTokenStrategy } from './member-token.strategy.js';
 import { MemberTokens } from './member-tokens.js';
 
 /** Body of `POST /internal/members/resolve`. */
@@ -25,7 +25,7 @@ const REFUSALS: readonly ProblemCode[] = ['invalid_token', 'token_expired'];
 @Controller('internal/members')
 export class InternalMembersController {
   constructor(
-    private readonly members: MembersAuthenticator,
+    private readonly members: MemberTokenStrategy,
     private readonly tokens: MemberTokens,
     private readonly receipts: ReceiptKeys,
   ) {}

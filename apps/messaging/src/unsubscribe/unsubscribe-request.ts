@@ -2,7 +2,7 @@ import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 
 /** How the POST came: as the one click of a mail program, from the page, or from a program. */
-type UnsubscribeForm = 'one_click' | 'page' | 'json';
+export type UnsubscribeForm = 'one_click' | 'page' | 'json';
 
 /** What a POST asks for. */
 interface UnsubscribeRequest {

@@ -1,7 +1,7 @@
 import { Controller, Headers } from '@nestjs/common';
-import { Answer, CorrelationId, Endpoint, Query, RawBody } from '@customer-platform/http';
+import { Answer, Authenticated, CorrelationId, Endpoint, Query } from '@customer-platform/http';
 import { PAGE_HEADERS, unsubscribedPage, unsubscribePage } from './unsubscribe-page.js';
-import { readUnsubscribe } from './unsubscribe-request.js';
+import type { SignedLink } from './signed-link.strategy.js';
 import {
   UnsubscribeDto,
   UnsubscribedDto,
@@ -28,9 +28,10 @@ export class UnsubscribeController {
   })
   async form(
     @Query() { token }: UnsubscribeQueryDto,
+    @Authenticated() link: SignedLink,
     @Headers('accept-language') language: string | undefined,
   ): Promise<Answer<string>> {
-    const shown = await this.subscriptions.show(token);
+    const shown = await this.subscriptions.show(link);
     return new Answer(unsubscribePage(shown, token, language), PAGE_HEADERS);
   }
 
@@ -51,15 +52,13 @@ export class UnsubscribeController {
     problems: ['invalid_signature'],
   })
   async unsubscribe(
-    @Query() query: UnsubscribePostQueryDto,
-    @RawBody() bytes: Buffer,
-    @Headers('content-type') contentType: string | undefined,
+    @Query() _query: UnsubscribePostQueryDto,
+    @Authenticated() link: SignedLink,
     @Headers('accept-language') language: string | undefined,
     @CorrelationId() correlationId: string,
   ): Promise<Answer> {
-    const { token, form } = await readUnsubscribe(bytes, contentType, query.token);
-    const { channel, topic } = await this.subscriptions.end(token, correlationId);
-    if (form === 'page') return new Answer(unsubscribedPage(language), PAGE_HEADERS);
+    const { channel, topic } = await this.subscriptions.end(link, correlationId);
+    if (link.form === 'page') return new Answer(unsubscribedPage(language), PAGE_HEADERS);
     return new Answer<UnsubscribedDto>({ channel, topic, subscribed: false });
   }
 }

@@ -5,7 +5,8 @@ import { Problem } from '@customer-platform/problem-json';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { PreferenceJournal } from '../preferences/preference-journal.js';
-import { UnsubscribeLinks, type Subscription } from './unsubscribe-links.js';
+import type { SignedLink } from './signed-link.strategy.js';
+import type { Subscription } from './unsubscribe-links.js';
 
 /** What a link is about, as its page names it. */
 export interface ShownSubscription extends Subscription {
@@ -30,7 +31,6 @@ const OWNER = `
 @Injectable()
 export class UnsubscribeService {
   constructor(
-    private readonly links: UnsubscribeLinks,
     private readonly database: Database,
     private readonly gate: GateWriter,
     private readonly plans: ChannelPlans,
@@ -39,8 +39,8 @@ export class UnsubscribeService {
   ) {}
 
   /** What a link would end; changes nothing. @throws Problem `invalid_signature` */
-  async show(token: string): Promise<ShownSubscription> {
-    const subscription = this.read(token);
+  async show(link: SignedLink): Promise<ShownSubscription> {
+    const subscription = subscriptionOf(link);
     const { organizationId, topic } = subscription;
     if (topic === null) return { ...subscription, topicName: null };
     const { topics } = await this.database.inOrganization({ organizationId }, (tx) => this.plans.of(tx));
@@ -52,8 +52,8 @@ export class UnsubscribeService {
    * begins any more; a repeat changes nothing.
    * @throws Problem `invalid_signature`
    */
-  async end(token: string, correlationId: string): Promise<Subscription> {
-    const subscription = this.read(token);
+  async end(link: SignedLink, correlationId: string): Promise<Subscription> {
+    const subscription = subscriptionOf(link);
     const { organizationId, addressKey, channel, topic } = subscription;
     await this.gate.write({ organizationId }, [addressKey], async (tx) => {
       const now = this.clock.now();
@@ -66,12 +66,11 @@ export class UnsubscribeService {
     });
     return subscription;
   }
+}
 
-  private read(token: string): Subscription {
-    const subscription = this.links.read(token);
-    if (!subscription) throw new Problem('invalid_signature', { detail: 'The link has been altered.' });
-    return subscription;
-  }
+function subscriptionOf({ subscription }: SignedLink): Subscription {
+  if (!subscription) throw new Problem('invalid_signature');
+  return subscription;
 }
 
 async function ownerOf(tx: Transaction, addressKey: string): Promise<string | null> {

@@ -1,9 +1,9 @@
-import type { IncomingMessage } from 'node:http';
-import { Controller, Req } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiParam, ApiProperty, ApiQuery } from '@nestjs/swagger';
-import { Answer, CorrelationId, Endpoint, PathText, RawBody } from '@customer-platform/http';
+import { Answer, Authenticated, CorrelationId, Endpoint } from '@customer-platform/http';
 import { IsInt } from 'class-validator';
 import { BUILT_IN } from '../providers/built-in.js';
+import type { ProviderCall } from './provider-signature.strategy.js';
 import { WebhooksService } from './webhooks.service.js';
 
 /** Names in the path. */
@@ -60,13 +60,10 @@ export class WebhooksController {
     problems: ['invalid_signature', 'stale_signature', 'not_found'],
   })
   async take(
-    @PathText('provider') provider: string,
-    @RawBody() body: Buffer,
-    @Req() request: IncomingMessage,
+    @Authenticated() call: ProviderCall,
     @CorrelationId() correlationId: string,
   ): Promise<WebhookReceiptDto> {
-    const { url: target = '', headers } = request;
-    return { received: await this.webhooks.take(provider, { target, headers, body }, correlationId) };
+    return { received: await this.webhooks.take(call, correlationId) };
   }
 
   @ApiParam({ name: 'provider', enum: CHALLENGES })
@@ -86,10 +83,7 @@ export class WebhooksController {
     latencyClass: 'messaging_runtime',
     problems: ['invalid_signature', 'not_found'],
   })
-  async challenge(
-    @PathText('provider') provider: string,
-    @Req() request: IncomingMessage,
-  ): Promise<Answer<string>> {
-    return new Answer(await this.webhooks.answerChallenge(provider, request.url ?? ''), TEXT);
+  challenge(@Authenticated() call: ProviderCall): Answer<string> {
+    return new Answer(this.webhooks.answerChallenge(call), TEXT);
   }
 }

@@ -47,9 +47,9 @@ describe('an app does not start', () => {
   });
 
   it('without an authenticator that its routes need', async () => {
-    expect(await refusal(GuardedController)).toContain('no authenticator');
-    expect(await refusal(MemberController)).toContain('no member authenticator');
-    expect(await refusal(TenantController)).toContain('no tenant authenticator');
+    expect(await refusal(GuardedController)).toContain('api_credential and no strategy');
+    expect(await refusal(MemberController)).toContain('member_token and no strategy');
+    expect(await refusal(TenantController)).toContain('tenant_token and no strategy');
   });
 
   it('with a bad environment', async () => {

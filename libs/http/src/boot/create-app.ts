@@ -9,17 +9,11 @@ import {
   serviceConfig,
   type AddressList,
 } from '@customer-platform/config';
-import {
-  AUTHENTICATOR,
-  MEMBER_AUTHENTICATOR,
-  TENANT_AUTHENTICATOR,
-  type Authenticator,
-  type MemberAuthenticator,
-  type TenantAuthenticator,
-} from '../context/request-context.js';
 import { pathOf, stateOf } from '../context/request-state.js';
 import { REFUSAL_RECORDER, type RefusalRecorder } from '../context/refusals.js';
-import { EndpointGuard, type Authenticators } from '../endpoints/endpoint.guard.js';
+import { ApplicationPassport } from '../credentials/application-passport.js';
+import { EndpointGuard } from '../endpoints/endpoint.guard.js';
+import { credentialOf } from '../endpoints/route-declaration.js';
 import { EndpointInterceptor } from '../endpoints/endpoint.interceptor.js';
 import { IdempotentOperations } from '../idempotency/idempotent-operations.js';
 import { IDEMPOTENCY_STORE, type IdempotencyStore } from '../idempotency/idempotency-store.js';
@@ -157,45 +151,32 @@ async function initialize(
       `The app ${module} does not start: it has routes whose refusals are recorded and no recorder.`,
     );
   }
-  app.useGlobalGuards(new EndpointGuard(authenticatorsOf(app, routes, module), refusals));
+  app.useGlobalGuards(new EndpointGuard(passportOf(app, routes, module), refusals));
   app.useGlobalInterceptors(new EndpointInterceptor(new IdempotentOperations(store, secret)));
   app.useGlobalFilters(new ProblemFilter());
   await app.init();
   return routes;
 }
 
-function authenticatorsOf(
+/** The application's strategies: one for each kind of credential that a route asks for. */
+function passportOf(
   app: INestApplication,
   routes: readonly Route[],
   module: ModuleName,
-): Authenticators {
-  const caller = optional<Authenticator>(app, AUTHENTICATOR);
-  const member = optional<MemberAuthenticator>(app, MEMBER_AUTHENTICATOR);
-  const tenant = optional<TenantAuthenticator>(app, TENANT_AUTHENTICATOR);
-  if (!caller && routes.some(({ permission }) => permission !== undefined)) {
+): ApplicationPassport {
+  const passport = optional<ApplicationPassport>(app, ApplicationPassport) ?? new ApplicationPassport();
+  for (const route of routes) {
+    const credential = credentialOf(route);
+    if (credential === undefined || passport.has(credential)) continue;
     throw new BootError(
-      `The app ${module} does not start: it has routes with permissions and no authenticator.`,
+      `The app ${module} does not start: it has routes of the credential ${credential} and no strategy for it.`,
     );
   }
-  if (!member && routes.some(({ authorization }) => authorization === 'member_token')) {
-    throw new BootError(
-      `The app ${module} does not start: it has member routes and no member authenticator.`,
-    );
-  }
-  if (!tenant && routes.some(({ authorization }) => authorization === 'tenant_token')) {
-    throw new BootError(
-      `The app ${module} does not start: it has routes of tenant tokens and no tenant authenticator.`,
-    );
-  }
-  return {
-    ...(caller ? { caller } : {}),
-    ...(member ? { member } : {}),
-    ...(tenant ? { tenant } : {}),
-  };
+  return passport;
 }
 
 /** A provider that an app may do without; asked for before it is fetched, as Nest logs what it does not find. */
-function optional<T>(app: INestApplication, token: symbol): T | undefined {
+function optional<T>(app: INestApplication, token: symbol | Type<T>): T | undefined {
   const modules = [...app.get(ModulesContainer).values()];
   return modules.some(({ providers }) => providers.has(token))
     ? app.get<T>(token, { strict: false })

@@ -49,37 +49,6 @@ export interface AuthenticatedCaller {
 /** Which credentials a route takes. */
 export type AcceptedCredential = 'api_key' | 'api_key|user' | 'user';
 
-/**
- * Turns a request's credential into a caller. Bound to {@link AUTHENTICATOR} by `libs/authorization`.
- * Throws `missing_credentials`, `invalid_token`, `token_expired` (401), `user_required` (403) or
- * `authorization_unavailable` (503).
- */
-export interface Authenticator {
-  authenticate(request: IncomingMessage, accepts: AcceptedCredential): Promise<AuthenticatedCaller>;
-}
-
-/** Injection token of the {@link Authenticator}. */
-export const AUTHENTICATOR = Symbol('Authenticator');
-
-/** Turns a member token into a caller whose principal is the contact. */
-export interface MemberAuthenticator {
-  authenticateMember(request: IncomingMessage): Promise<AuthenticatedCaller>;
-}
-
-/** Injection token of the {@link MemberAuthenticator}, needed by a module with member routes. */
-export const MEMBER_AUTHENTICATOR = Symbol('MemberAuthenticator');
-
-/**
- * Authenticates the tenant token of an exchange where it is a header's; undefined where there is none, for it may
- * stand in the body, which the handler judges. Throws as an {@link Authenticator}, and `permission_denied`.
- */
-export interface TenantAuthenticator {
-  authenticateTenant(request: IncomingMessage): Promise<AuthenticatedCaller | undefined>;
-}
-
-/** Injection token of the {@link TenantAuthenticator}, needed by a module that exchanges tenant tokens. */
-export const TENANT_AUTHENTICATOR = Symbol('TenantAuthenticator');
-
 /** Everything a service may know of the request that it serves; the first argument of every service method. */
 export interface RequestContext {
   readonly organizationId: string;

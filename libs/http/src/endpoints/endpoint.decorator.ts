@@ -58,6 +58,8 @@ export type EndpointOptions = RouteAuthorization & {
   readonly bodyLimit?: number;
   /** Takes `Content-Encoding: gzip`. */
   readonly gzip?: boolean;
+  /** The modules that may call a route of `authorization: 'service'`, and no others. */
+  readonly callers?: readonly string[];
   /** Default `day` for management POSTs with a permission, else `none`. */
   readonly idempotency?: IdempotencyRule;
   readonly secretFields?: readonly string[];
@@ -95,6 +97,7 @@ function declarationOf(options: EndpointOptions): RouteDeclaration {
     path: options.path ?? '',
     ...(options.permission === undefined ? {} : { permission: options.permission }),
     ...(options.authorization === undefined ? {} : { authorization: options.authorization }),
+    callers: options.callers ?? [],
     accepts: options.accepts ?? (apiClass === 'runtime' ? 'api_key' : 'api_key|user'),
     apiClass,
     latencyClass: options.latencyClass ?? 'management',

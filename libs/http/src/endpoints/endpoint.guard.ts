@@ -1,54 +1,79 @@
-import type { CanActivate, ExecutionContext } from '@nestjs/common';
-import type { Request } from 'express';
+import type { ExecutionContext } from '@nestjs/common';
+import { AuthGuard } from '@nestjs/passport';
+import type { Request, Response } from 'express';
 import { Problem } from '@customer-platform/problem-json';
-import {
-  contextOf,
-  type AuthenticatedCaller,
-  type Authenticator,
-  type MemberAuthenticator,
-  type RequestContext,
-  type TenantAuthenticator,
-} from '../context/request-context.js';
+import { contextOf, type AuthenticatedCaller, type RequestContext } from '../context/request-context.js';
 import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
+import type { ApplicationPassport, CredentialName } from '../credentials/application-passport.js';
 import { noteOrganization } from '../observe/correlation.js';
-import { isOfOwnFactors, routeOf, type RouteDeclaration } from './route-declaration.js';
+import { credentialOf, isOfOwnFactors, routeOf, type RouteDeclaration } from './route-declaration.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The authenticators an app provides; a route that needs one it lacks stops the boot. */
-export interface Authenticators {
-  readonly caller?: Authenticator;
-  readonly member?: MemberAuthenticator;
-  readonly tenant?: TenantAuthenticator;
-}
+/** Credentials of whoever acts in an organization; the others say themselves what they are good for. */
+const OF_CALLERS: ReadonlySet<CredentialName> = new Set(['api_credential', 'member_token', 'tenant_token']);
+
+/** Credentials that the handler looks for in the body where the header has none. */
+const MAY_STAND_IN_THE_BODY: ReadonlySet<CredentialName> = new Set(['tenant_token']);
 
 /**
  * The gate of every route, in the contract's order: credential (401), then permission (403). Validation and existence
  * come after, so that nobody learns of either without the right to. A handler without a declaration is closed, and
- * internal and public routes are told apart by the route that matched, not by how its path was written.
+ * internal and public routes are told apart by the route that matched, not by how its path was written. The route says
+ * which strategy is asked; what it finds is `request.user`.
  */
-export class EndpointGuard implements CanActivate {
+export class EndpointGuard extends AuthGuard('api_credential') {
   constructor(
-    private readonly authenticators: Authenticators,
+    private readonly passport: ApplicationPassport,
     private readonly refusals?: RefusalRecorder,
-  ) {}
+  ) {
+    super();
+  }
 
-  async canActivate(execution: ExecutionContext): Promise<boolean> {
+  override async canActivate(execution: ExecutionContext): Promise<boolean> {
     const request = execution.switchToHttp().getRequest<Request>();
     const route = routeOf(execution.getHandler());
     const state = stateOf(request);
     const isInternal = route?.authorization === 'service';
     if (!route || isInternal !== (state.listener === 'internal')) throw new Problem('route_not_found');
     state.route = route;
-    const caller = await this.authenticate(request, route);
-    if (!caller) return true;
+    const credential = credentialOf(route);
+    if (credential === undefined) return true;
+    const found = await this.authenticate(credential, execution);
+    if (found) request.user = found;
+    else if (!MAY_STAND_IN_THE_BODY.has(credential)) throw new Problem('missing_credentials');
+    if (!found || !OF_CALLERS.has(credential)) return true;
+    const caller = found as AuthenticatedCaller;
     noteOrganization(caller.organizationId);
     const context = contextOf(caller, request, state.correlationId);
     requireStanding(caller, route);
     await this.requirePermission(context, request, route);
     state.context = context;
     return true;
+  }
+
+  /** What a strategy is told of the route beside the request. */
+  override getAuthenticateOptions(
+    execution: ExecutionContext,
+  ): Pick<RouteDeclaration, 'accepts' | 'callers'> {
+    const { accepts = 'api_key', callers = [] } = routeOf(execution.getHandler()) ?? {};
+    return { accepts, callers };
+  }
+
+  /** By the strategy of this application: the guard of `@nestjs/passport` asks the one of the process. */
+  private async authenticate(
+    credential: CredentialName,
+    execution: ExecutionContext,
+  ): Promise<object | undefined> {
+    const http = execution.switchToHttp();
+    const options = this.getAuthenticateOptions(execution);
+    return this.passport.authenticate(
+      credential,
+      http.getRequest<Request>(),
+      http.getResponse<Response>(),
+      options,
+    );
   }
 
   private async requirePermission(
@@ -66,19 +91,6 @@ export class EndpointGuard implements CanActivate {
       detail: `The credential lacks the permission \`${permission}\`.`,
       members: { permission },
     });
-  }
-
-  private async authenticate(
-    request: Request,
-    route: RouteDeclaration,
-  ): Promise<AuthenticatedCaller | undefined> {
-    if (route.permission !== undefined)
-      return this.authenticators.caller?.authenticate(request, route.accepts);
-    if (route.authorization === 'member_token')
-      return this.authenticators.member?.authenticateMember(request);
-    if (route.authorization === 'tenant_token')
-      return this.authenticators.tenant?.authenticateTenant(request);
-    return undefined;
   }
 }
 

@@ -43,7 +43,7 @@ async function readBody(request: Request, state: RequestState, route: RouteDecla
   const { body: form } = route;
   if (form === 'stream' || form === 'none') return;
   if (form === 'raw') {
-    state.rawBody = await readBytes(request, route);
+    state.rawBody ??= await readBytes(request, route);
     return;
   }
   if (!hasBody(request)) return;

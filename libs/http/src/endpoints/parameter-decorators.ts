@@ -37,6 +37,11 @@ export const OptionalContext = createParamDecorator(
     stateOf(requestOf(execution)).context,
 );
 
+/** Whom or what the route's strategy found, on routes whose credential is nobody's who has permissions: the parameter says its type. */
+export const Authenticated = createParamDecorator(
+  (_: unknown, execution: ExecutionContext): object | undefined => requestOf(execution).user,
+);
+
 /** The correlation id of the request, for routes that have no context. */
 export const CorrelationId = createParamDecorator(
   (_: unknown, execution: ExecutionContext): string => stateOf(requestOf(execution)).correlationId,

@@ -1,6 +1,7 @@
 import type { Type } from '@nestjs/common';
 import type { Permission } from '@customer-platform/permissions';
 import type { ProblemCode } from '@customer-platform/problem-json';
+import type { CredentialName } from '../credentials/application-passport.js';
 import type { AcceptedCredential } from '../context/request-context.js';
 
 /** Methods of routes. */
@@ -44,6 +45,8 @@ export interface RouteDeclaration {
   readonly permission?: Permission;
   readonly authorization?: OtherAuthorization;
   readonly accepts: AcceptedCredential;
+  /** The modules that may call a route of `authorization: 'service'`. */
+  readonly callers: readonly string[];
   readonly apiClass: ApiClass;
   readonly latencyClass: LatencyClass;
   readonly success: number;
@@ -65,6 +68,20 @@ export interface RouteDeclaration {
 }
 
 const ROUTE = 'customer-platform:route';
+
+/** The kind of credential that a route asks for, if a strategy looks at it: tokens of a body are the handler's. */
+export function credentialOf({ permission, authorization }: RouteDeclaration): CredentialName | undefined {
+  if (permission !== undefined) return 'api_credential';
+  return authorization === undefined ? undefined : CREDENTIALS[authorization];
+}
+
+const CREDENTIALS: Partial<Record<OtherAuthorization, CredentialName>> = {
+  member_token: 'member_token',
+  tenant_token: 'tenant_token',
+  service: 'service_token',
+  provider_hmac: 'provider_signature',
+  signed_link: 'signed_link',
+};
 
 /** Notes the declaration on a handler. */
 export function declareRoute(handler: object, declaration: RouteDeclaration): void {

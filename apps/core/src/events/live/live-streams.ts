@@ -1,15 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { ApiCredentialStrategy } from '@customer-platform/authorization';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
-import {
-  AUTHENTICATOR,
-  EventStream,
-  log,
-  metrics,
-  PollingJob,
-  type Authenticator,
-  type RequestContext,
-} from '@customer-platform/http';
+import { EventStream, log, metrics, PollingJob, type RequestContext } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { LiveFeed } from './live-feed.js';
@@ -75,7 +68,7 @@ export class LiveStreams implements OnModuleDestroy {
     private readonly lookup: ContactLookup,
     private readonly feed: LiveFeed,
     private readonly clock: Clock,
-    @Inject(AUTHENTICATOR) private readonly authenticator: Authenticator,
+    private readonly credentials: ApiCredentialStrategy,
   ) {}
 
   /**
@@ -235,7 +228,7 @@ export class LiveStreams implements OnModuleDestroy {
     this.beingChecked.add(live);
     try {
       if (live.endsAt <= this.clock.now().getTime()) return await this.conclude(live);
-      const caller = await this.authenticator.authenticate(request, 'api_key|user');
+      const caller = await this.credentials.validate(request, { accepts: 'api_key|user' });
       const may = !caller.restriction && caller.permissions.has('core.events.read');
       live.seesLetters = caller.permissions.has('core.jobs.read');
       if (may && caller.organizationId === live.organizationId) live.catchBreath();

@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { AUTHENTICATOR, type Authenticator } from '@customer-platform/http';
+import { ApiCredentialStrategy } from '@customer-platform/authorization';
 import { Problem } from '@customer-platform/problem-json';
 import type { TestApp } from '@customer-platform/testing';
 
@@ -8,12 +8,12 @@ import type { TestApp } from '@customer-platform/testing';
  * back. The readers of these tests do not; a busy machine is no outage to them.
  */
 export function endOnlyByOutages({ app, registry }: TestApp): void {
-  const authenticator = app.get<Authenticator>(AUTHENTICATOR, { strict: false });
-  const authenticate = authenticator.authenticate.bind(authenticator);
-  jest.spyOn(authenticator, 'authenticate').mockImplementation(async (...credential) => {
+  const credentials = app.get(ApiCredentialStrategy, { strict: false });
+  const validate = credentials.validate.bind(credentials);
+  jest.spyOn(credentials, 'validate').mockImplementation(async (...credential) => {
     for (;;) {
       try {
-        return await authenticate(...credential);
+        return await validate(...credential);
       } catch (error) {
         const unknown = error instanceof Problem && error.code === 'authorization_unavailable';
         if (!unknown || registry.isDown) throw error;

@@ -1,7 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
-import type { AuthenticatedCaller, MemberAuthenticator } from '@customer-platform/http';
+import {
+  ApplicationPassport,
+  bearerTokenOf,
+  CredentialStrategy,
+  type AuthenticatedCaller,
+} from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 
 /** What core answers of a member token. */
@@ -19,12 +24,17 @@ const TIMEOUT_MS = 1_000;
  * contact still stand. Asked with every request; an answer kept would outlive a revocation.
  */
 @Injectable()
-export class CoreMemberAuthenticator implements MemberAuthenticator {
-  constructor(private readonly core: InternalClient) {}
+export class MemberTokenStrategy extends CredentialStrategy('member_token') {
+  constructor(
+    passport: ApplicationPassport,
+    private readonly core: InternalClient,
+  ) {
+    super(passport);
+  }
 
   /** @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `authorization_unavailable` */
-  async authenticateMember({ headers }: IncomingMessage): Promise<AuthenticatedCaller> {
-    const member = await this.ask(bearerToken(headers.authorization));
+  override async validate(request: IncomingMessage): Promise<AuthenticatedCaller> {
+    const member = await this.ask(bearerTokenOf(request));
     if ('refused' in member) throw new Problem(member.refused);
     return { ...member, actor: member.principal, permissions: new Set() };
   }
@@ -43,13 +53,4 @@ export class CoreMemberAuthenticator implements MemberAuthenticator {
       throw new Problem('authorization_unavailable', { cause: error });
     }
   }
-}
-
-const LONGEST_TOKEN = 8_192;
-
-function bearerToken(authorization: string | undefined): string {
-  if (authorization === undefined || authorization.trim() === '') throw new Problem('missing_credentials');
-  const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
-  if (token === undefined || token.length > LONGEST_TOKEN) throw new Problem('invalid_token');
-  return token;
 }
