@@ -73,7 +73,7 @@ export class SlowCallers {
   /** Those that began within the last second, the eldest first. */
   private readonly fresh = new Set<CallerWait>();
   private readonly late = new Map<string, Set<CallerWait>>();
-  private readonly whole = new WholeBodies();
+  private readonly whole = new WholeBodies<CallerWait>();
   private lateOnes = 0;
   private bytes = 0;
   private readonly afterLooks: (() => void)[] = [];

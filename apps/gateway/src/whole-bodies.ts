@@ -1,8 +1,12 @@
-import type { CallerWait } from './slow-callers.js';
+/** A wait of a caller, and the bytes that are held for it. */
+interface Held {
+  readonly counted: number;
+  readonly network: string;
+}
 
 /** Bodies that wait for one module, in the order they came, and their bytes. */
-interface OfModule {
-  readonly waits: Set<CallerWait>;
+interface OfModule<Wait> {
+  readonly waits: Set<Wait>;
   bytes: number;
 }
 
@@ -10,12 +14,12 @@ interface OfModule {
  * Bodies that are all here, or as much of them as is taken ahead, and wait for their module: for a connection, or for its
  * answer. How long that takes is no fault of their callers.
  */
-export class WholeBodies {
-  private readonly modules = new Map<object, OfModule>();
-  private readonly moduleOf = new Map<CallerWait, OfModule>();
+export class WholeBodies<Wait extends Held> {
+  private readonly modules = new Map<object, OfModule<Wait>>();
+  private readonly moduleOf = new Map<Wait, OfModule<Wait>>();
   private bytes = 0;
 
-  enter(wait: CallerWait, module: object): void {
+  enter(wait: Wait, module: object): void {
     let ofModule = this.modules.get(module);
     if (ofModule === undefined) this.modules.set(module, (ofModule = { waits: new Set(), bytes: 0 }));
     ofModule.waits.add(wait);
@@ -23,14 +27,14 @@ export class WholeBodies {
     this.count(wait, wait.counted);
   }
 
-  leave(wait: CallerWait): void {
+  leave(wait: Wait): void {
     this.count(wait, -wait.counted);
     this.moduleOf.get(wait)?.waits.delete(wait);
     this.moduleOf.delete(wait);
   }
 
   /** So many bytes more are held for it. */
-  count(wait: CallerWait, bytes: number): void {
+  count(wait: Wait, bytes: number): void {
     const ofModule = this.moduleOf.get(wait);
     if (ofModule === undefined) return;
     ofModule.bytes += bytes;
@@ -41,11 +45,11 @@ export class WholeBodies {
    * Those that give way where the bodies of a module take more of the room than all such leave free: one slow module has
    * half of it, two a third each, so that callers of the others find some. The last of the networks that hold most of it.
    */
-  beyondShareOf(module: object, room: number): CallerWait[] {
+  beyondShareOf(module: object, room: number): Wait[] {
     const ofModule = this.modules.get(module);
     let free = room - this.bytes;
     if (ofModule === undefined || ofModule.bytes <= free) return [];
-    const networks = new Map<string, { bytes: number; waits: CallerWait[] }>();
+    const networks = new Map<string, { bytes: number; waits: Wait[] }>();
     for (const wait of ofModule.waits) {
       if (wait.counted === 0) continue;
       const network = networks.get(wait.network) ?? { bytes: 0, waits: [] };
@@ -53,10 +57,10 @@ export class WholeBodies {
       network.waits.push(wait);
       networks.set(wait.network, network);
     }
-    const leaving: CallerWait[] = [];
+    const leaving: Wait[] = [];
     let { bytes } = ofModule;
     while (bytes > free) {
-      let most: { bytes: number; waits: CallerWait[] } | undefined;
+      let most: { bytes: number; waits: Wait[] } | undefined;
       for (const network of networks.values()) if (network.bytes > (most?.bytes ?? 0)) most = network;
       const last = most?.waits.pop();
       if (most === undefined || last === undefined) break;
@@ -69,7 +73,7 @@ export class WholeBodies {
   }
 
   /** All of them, those of the module that most wait for first, and of each its last first. */
-  *byModules(): Generator<CallerWait> {
+  *byModules(): Generator<Wait> {
     const modules = [...this.modules.values()].sort((one, other) => other.bytes - one.bytes);
     for (const { waits } of modules) yield* [...waits].reverse();
   }
