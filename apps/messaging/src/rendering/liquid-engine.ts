@@ -1,5 +1,6 @@
 import {
   CaptureTag,
+  Drop,
   ForTag,
   Liquid,
   UndefinedVariableError,
@@ -84,7 +85,9 @@ function metered(text: string): string {
   return text;
 }
 
-function plain(value: unknown): string {
+function plain(given: unknown): string {
+  // `nil`, `empty` and `blank` are objects of the engine's own.
+  const value: unknown = given instanceof Drop ? given.valueOf() : given;
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(plain).join('');
   if (value instanceof SafeHtml) return value.toString();
@@ -123,11 +126,28 @@ function addHtmlFilters(engine: Liquid): void {
     (value: unknown) => new SafeHtml(escapeHtml(value).replace(/\r?\n/g, '<br>\n')),
   );
   // Every value is escaped on its way out: asking for it by name must not do it twice.
-  for (const name of ['escape', 'xml_escape', 'escape_once']) {
+  for (const name of ['escape', 'xml_escape']) {
     engine.registerFilter(name, (value: unknown) =>
       value instanceof SafeHtml ? value : new SafeHtml(escapeHtml(value)),
     );
   }
+  engine.registerFilter('escape_once', (value: unknown) => new SafeHtml(escapeOnce(value)));
+}
+
+/** The references that escaping makes, as the characters that they stand for. */
+const REFERENCES: Record<string, string> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#39;': "'",
+};
+
+/** Escapes a text that may be escaped already, so that it is so once. */
+function escapeOnce(value: unknown): string {
+  if (value instanceof SafeHtml) return value.toString();
+  return escapeHtml(plain(value).replace(/&(?:amp|lt|gt|quot|#34|#39);/g, (one) => REFERENCES[one] ?? one));
 }
 
 const engines: Record<PartMode, Liquid> = {

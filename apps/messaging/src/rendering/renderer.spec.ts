@@ -83,6 +83,9 @@ describe('Renderer', () => {
     it.each([
       ['{{ data.name | escape }}', 'Ana &lt;b&gt;'],
       ['{{ data.name | escape_once }}', 'Ana &lt;b&gt;'],
+      ['{{ "Café &amp; Té & <i>" | escape_once }}', 'Café &amp; Té &amp; &lt;i&gt;'],
+      ['{{ "&amp;lt;b" | escape_once }}', '&amp;lt;b'],
+      ['[{{ nil }}][{{ data.nothing | default: nil }}][{{ empty }}][{{ blank }}]', '[][][][]'],
       ['{% capture x %}<i>{{ data.name }}</i>{% endcapture %}{{ x }}', '<i>Ana &lt;b&gt;</i>'],
       ['{% assign x = "<i>" | append: data.name %}{{ x }}', '&lt;i&gt;Ana &lt;b&gt;'],
       ['{% echo data.name %}', 'Ana &lt;b&gt;'],

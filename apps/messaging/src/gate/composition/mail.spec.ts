@@ -46,6 +46,19 @@ describe('composeMail', () => {
     },
   );
 
+  it.each([
+    ['a lone CR', 'hola\r.\rMAIL FROM:<jefe@otra.example>\r', 'ascii'],
+    ['a lone CR beside letters that are encoded', 'ñandú\r.\rDATA\r', 'ñ'],
+    ['every kind of line end', 'a\r\nb\nc\rd\r\r\ne\n\rf', 'mixed'],
+    ['lines that become base64', '漢字\r.\r'.repeat(40), 'base64'],
+  ])('has no line end of its own making: %s', async (_name, text) => {
+    const { raw, text: arrived = '' } = await arrive({ text, html: `<p>${text}</p>` });
+    // Whatever is not CR LF, at which a server could see an end that we did not write.
+    expect(raw.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+    expect(Buffer.from(arrived).toString('latin1').replaceAll('\r\n', '')).not.toContain('\r');
+    expect(raw).not.toMatch(/=0D(?!=0A)/);
+  });
+
   it('is plain ASCII in lines that every server carries', async () => {
     const { raw } = await arrive();
     expect(raw).toMatch(/^[\t\r\n\x20-\x7e]*$/);

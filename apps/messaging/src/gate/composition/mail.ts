@@ -27,8 +27,8 @@ export async function composeMail(parts: MailParts): Promise<Buffer> {
     ...(parts.replyTo ? { replyTo: { name: '', address: parts.replyTo } } : {}),
     to: { name: '', address: parts.to },
     ...(looksEncoded(parts.subject) ? {} : { subject: parts.subject }),
-    text: parts.text,
-    ...(parts.html === undefined ? {} : { html: parts.html }),
+    text: inLines(parts.text),
+    ...(parts.html === undefined ? {} : { html: inLines(parts.html) }),
     messageId: parts.messageId,
     date: parts.date,
     headers: headersOf(parts),
@@ -38,6 +38,14 @@ export async function composeMail(parts: MailParts): Promise<Buffer> {
     newline: '\r\n',
   });
   return mail.compile().build();
+}
+
+/**
+ * With CR LF at each line's end and nowhere else (RFC 5321 §2.3.8): a server that takes a lone CR or LF for an end would
+ * see commands where a value of a contact says them.
+ */
+function inLines(text: string): string {
+  return text.replace(/\r\n|\r|\n/g, '\r\n');
 }
 
 /** Whether a reader would take a plain text for an encoded one (RFC 2047), and show something else. */
