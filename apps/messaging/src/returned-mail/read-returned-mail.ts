@@ -1,3 +1,4 @@
+import { isComplaint } from '../providers/feedback-types.js';
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
 /** What a returned mail says. */
@@ -27,8 +28,6 @@ const LIMITS = {
 
 /** Of the destination itself, as at the hand-off (RFC 3463: mailbox, system, syntax, ambiguous, moved, none taken). */
 const ADDRESS_AT_FAULT = /^5\.1\.([12346]|10)(?!\d)/;
-/** What a feedback loop says against a mail; `not-spam` is the opposite. */
-const COMPLAINTS: ReadonlySet<string> = new Set(['abuse', 'fraud', 'virus', 'other', 'opt-out']);
 
 /** Reads a mail of anybody's. Never throws: what cannot be read says nothing. */
 export async function readReturnedMail(raw: Buffer): Promise<ReturnedMail> {
@@ -83,7 +82,7 @@ function deliveryOf(status: Attachment): ReturnedMail {
 
 function complaintOf(feedback: Attachment, attachments: readonly Attachment[]): ReturnedMail {
   const fields = fieldsOf(textOf(feedback));
-  if (!COMPLAINTS.has(fields.get('feedback-type')?.[0]?.toLowerCase() ?? '')) return { kind: 'other' };
+  if (!isComplaint(fields.get('feedback-type')?.[0] ?? '')) return { kind: 'other' };
   const enclosed = attachments
     .filter(({ mimeType }) => ['message/rfc822', 'text/rfc822-headers'].includes(mimeType))
     .flatMap((one) => fieldsOf(headOf(textOf(one))).get('return-path') ?? []);

@@ -2,6 +2,7 @@ import { isUuid } from '@customer-platform/database';
 import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { answerOf, entryOf, idOf, objectOf, textOf, type Foreign } from '../answers.js';
+import { isComplaint } from '../feedback-types.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import type { Webhook, WebhookCall } from '../webhook.js';
 import { isOfSns, verifySns } from './sns-signature.js';
@@ -74,6 +75,9 @@ function reportOf(said: Foreign, now: Date): ProviderReport[] {
   if (event === undefined || messageId === undefined) return [];
   const part = objectOf(said[kind.charAt(0).toLowerCase() + kind.slice(1)]);
   const [named = ''] = listOfTexts(objectOf(mail['tags'])['send']);
+  // Reporters of a mailbox that say no type mean spam.
+  const feedbackType = textOf(part['complaintFeedbackType']);
+  if (event === 'complained' && feedbackType !== '' && !isComplaint(feedbackType)) return [];
   const hard = part['bounceType'] === 'Permanent';
   return [
     {

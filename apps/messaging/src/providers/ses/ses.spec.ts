@@ -161,6 +161,9 @@ describe('POST /v1/messaging/webhooks/ses', () => {
     ['Bounce', { bounce: { bounceType: 'Permanent', feedbackId: 'f-1' } }, 'bounced', 'hard_bounce'],
     ['Bounce', { bounce: { bounceType: 'Transient', feedbackId: 'f-2' } }, 'bounced', undefined],
     ['Complaint', { complaint: { feedbackId: 'f-3' } }, 'complained', 'complaint'],
+    ['Complaint', { complaint: { complaintFeedbackType: 'abuse' } }, 'complained', 'complaint'],
+    ['Complaint', { complaint: { complaintFeedbackType: 'not-spam' } }, 'sent', undefined],
+    ['Complaint', { complaint: { complaintFeedbackType: 'auth-failure' } }, 'sent', undefined],
     ['Reject', {}, 'bounced', undefined],
   ])('reads %s %j as %s, once', async (kind, more, state, reason) => {
     const shop = await aShop();
@@ -169,7 +172,9 @@ describe('POST /v1/messaging/webhooks/ses', () => {
     const before = (await history(shop.api, id)).length;
     for (const one of await Promise.all([post(shop, body), post(shop, body)])) expect(one.status).toBe(200);
     expect((await shown(shop.api, id)).state).toBe(state);
-    expect((await history(shop.api, id)).length - before).toBe(kind === 'Send' ? 0 : 1);
+    expect((await history(shop.api, id)).length - before).toBe(
+      state === 'sent' && kind !== 'DeliveryDelay' ? 0 : 1,
+    );
     expect((await there.suppressions(shop)).map((one) => one.reason)).toEqual(reason ? [reason] : []);
   });
 
