@@ -175,6 +175,14 @@ describe('several events', () => {
       expect(answer.status).toBe(413);
     });
 
+    it('takes a byte order mark before the JSON', async () => {
+      const bytes = `\ufeff${JSON.stringify({ events: [aTrack(), aTrack()] })}`;
+      expect(await caller.call('POST', '/v1/core/batch', { bytes })).toMatchObject({
+        status: 202,
+        body: { accepted: 2, rejected: 0 },
+      });
+    });
+
     it('carries the correlation id of the request', async () => {
       const correlationId = newId();
       const answer = await caller.post(

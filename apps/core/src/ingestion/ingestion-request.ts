@@ -77,7 +77,7 @@ export class IngestionRequests {
       refuseUnknown(names, []);
     }
     demandJson(request.headers['content-type']);
-    const bytes = await readBytes(request, { body: 'raw', bodyLimit, gzip: true });
+    const bytes = withoutMark(await readBytes(request, { body: 'raw', bodyLimit, gzip: true }));
     if (route === 'batch') return this.acceptBatch(caller, bytes);
     const { eventId, headers } = await this.events.accept(route, caller, bytes);
     // The correlation id of an ingested event is the event's own (contract.md §1).
@@ -89,6 +89,11 @@ export class IngestionRequests {
     if (body.rejected > 0) this.refusals.count(caller.organizationId, body.rejected);
     return { text: JSON.stringify(body), headers };
   }
+}
+
+/** The bytes behind the byte order mark that editors and .NET put before UTF-8. */
+function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/i;

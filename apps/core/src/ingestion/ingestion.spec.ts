@@ -53,6 +53,13 @@ describe('ingestion', () => {
       expect(again.headers.get('ratelimit')).toMatch(/^"key";r=\d+;t=\d, "organization";r=\d+;t=\d$/);
     });
 
+    it('takes a byte order mark before the JSON, as one event with the same without it', async () => {
+      const body = valid();
+      const marked = await caller.call('POST', path, { bytes: `\ufeff${JSON.stringify(body)}` });
+      expect(marked.status).toBe(202);
+      expect((await caller.post(path, body)).body).toEqual(marked.body);
+    });
+
     it('401 missing_credentials, invalid_token', async () => {
       const anonymous = await core.app.with().post(path, valid());
       expect(anonymous).toMatchObject({ status: 401, body: { code: 'missing_credentials' } });
