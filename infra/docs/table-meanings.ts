@@ -7,6 +7,7 @@ export const SHARED_TABLES: Record<string, string> = {
   erasure_receipts: 'The signed receipt of an erasure that this module has carried out.',
   idempotency_keys: 'The answer that a repeat of an `Idempotency-Key` gets.',
   inbox: 'A domain event that has had its effect here; a redelivery is recognised by it.',
+  installation: 'Which installation the database is of, and on which servers it was used; one row.',
   outbox: 'Domain events of one transaction and shard, on their way to Kafka.',
   parked_events: 'A domain event that a consumer could not process, kept for redelivery.',
   reference_holds: 'A short hold on new references to a row that its owner is purging.',

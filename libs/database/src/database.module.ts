@@ -20,6 +20,7 @@ import { dataSourceOf, type EntityClass } from './data-source.js';
 import { DATA_SOURCE, Database } from './database.js';
 import { isDatabaseUnavailable } from './errors.js';
 import { AnswerStore, EXPIRED_ANSWERS } from './idempotency/answer.store.js';
+import { Installation } from './installation/installation.js';
 import { retentionOf } from './jobs/retention.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 
@@ -35,7 +36,7 @@ interface DatabaseModuleOptions {
 /** How long a start waits for Postgres before it gives up with one sentence. */
 const START_PATIENCE_MS = 60_000;
 
-/** Provides `Database` and `Clock` to the whole application and closes the pool at the end. */
+/** Provides `Database`, `Clock` and `Installation` to the whole application and closes the pool at the end. */
 @Global()
 @Module({})
 export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
@@ -44,6 +45,7 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(DATA_SOURCE) private readonly source: DataSource,
     private readonly database: Database,
+    private readonly installation: Installation,
   ) {}
 
   /** Reads `DATABASE_URL`, `DATABASE_POOL_SIZE`, `DATABASE_WAIT_MS`; the start fails with one sentence if Postgres stays away. */
@@ -54,20 +56,23 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
         { provide: DATA_SOURCE, useFactory: () => connect(options) },
         Database,
         Clock,
+        Installation,
         AnswerStore,
         retentionOf(EXPIRED_ANSWERS),
         { provide: IDEMPOTENCY_STORE, useExisting: AnswerStore },
       ],
-      exports: [DATA_SOURCE, Database, Clock, IDEMPOTENCY_STORE],
+      exports: [DATA_SOURCE, Database, Clock, Installation, IDEMPOTENCY_STORE],
     };
   }
 
-  onModuleInit(): void {
+  /** Before anything of the app begins. @throws OtherInstallation */
+  async onModuleInit(): Promise<void> {
     const { migrations } = this.source;
     this.endings.push(
       registerReadiness({ name: 'database', check: () => this.database.demandMigrated(migrations) }),
       registerDependency({ name: 'database', check: () => this.database.ping() }),
     );
+    await this.installation.atStart();
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -16,6 +16,8 @@ export type { BatchedCalls } from './idempotency/batched-calls.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
 export { isUuid, newId, timeOfId } from './ids.js';
+export { Installation, type MarkedPlace } from './installation/installation.js';
+export { OtherInstallation } from './installation/other-installation.js';
 export { ItemJob } from './jobs/item-job.js';
 export { OrganizationTurns } from './jobs/organization-turns.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
@@ -36,6 +38,7 @@ export { createIndexConcurrently } from './migrations/concurrent-index.js';
 export {
   consumerPositionsTable,
   dropPlatformTables,
+  installationTable,
   packedOutbox,
   platformTables,
   unpackedOutbox,

@@ -6,6 +6,7 @@ import {
   Database,
   DatabaseModule,
   DatabaseUnavailable,
+  installationTable,
   platformTables,
   provisionDatabase,
   type Transaction,
@@ -42,7 +43,12 @@ export async function aDatabase(): Promise<{
   const owner = new Client({ connectionString: ownerUrl });
   await owner.connect();
   await owner.query('ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busspec_app');
-  const statements = [...platformTables(), ...consumerPositionsTable(), ...unpackedOutbox()];
+  const statements = [
+    ...platformTables(),
+    ...consumerPositionsTable(),
+    ...installationTable(),
+    ...unpackedOutbox(),
+  ];
   for (const statement of statements) await owner.query(statement);
   await owner.query(
     'CREATE TABLE counters (organization_id uuid, key text, value int, PRIMARY KEY (organization_id, key))',

@@ -1,7 +1,7 @@
 import type { TestDatabase } from './test-database.js';
 
-/** TypeORM's own bookkeeping, and how far consumers have come, hold no rows of any organization. */
-const NOT_ORGANIZATIONS = ['consumer_positions', 'migrations'];
+/** TypeORM's own bookkeeping, how far consumers have come, and whose the database is: no rows of any organization. */
+const NOT_ORGANIZATIONS = ['consumer_positions', 'installation', 'migrations'];
 
 interface Finding {
   finding: string;

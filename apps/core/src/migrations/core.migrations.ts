@@ -49,6 +49,7 @@ import { IndexLettersByAge1767137100000 } from './1767137100000-index-letters-by
 import { ForgetValuesOfUndoneMerges1767146000000 } from './1767146000000-forget-values-of-undone-merges.js';
 import { IndexDuesOfSegments1767147000000 } from './1767147000000-index-dues-of-segments.js';
 import { KeepPositionsOfVerifications1767148000000 } from './1767148000000-keep-positions-of-verifications.js';
+import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -102,4 +103,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   ForgetValuesOfUndoneMerges1767146000000,
   IndexDuesOfSegments1767147000000,
   KeepPositionsOfVerifications1767148000000,
+  CreateInstallation1768388000000,
 ];

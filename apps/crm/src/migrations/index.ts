@@ -15,6 +15,7 @@ import { CreateObjects1767200000000 } from './1767200000000-create-objects.js';
 import { UnboundListCounts1767300000000 } from './1767300000000-unbound-list-counts.js';
 import { CreateContactRecordJobs1768200000000 } from './1768200000000-create-contact-record-jobs.js';
 import { IndexMergedContacts1768200001000 } from './1768200001000-index-merged-contacts.js';
+import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -34,4 +35,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   UnboundListCounts1767300000000,
   CreateContactRecordJobs1768200000000,
   IndexMergedContacts1768200001000,
+  CreateInstallation1768388000000,
 ];

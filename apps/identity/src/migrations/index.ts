@@ -27,6 +27,7 @@ import { RememberSites1767114000000 } from './1767114000000-remember-sites.js';
 import { BoundSignInsOfSites1767114100000 } from './1767114100000-bound-sign-ins-of-sites.js';
 import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-open-and-ended-sessions.js';
 import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-index-sso-requests-by-interaction.js';
+import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -58,4 +59,5 @@ export const migrations: MigrationClass[] = [
   BoundSignInsOfSites1767114100000,
   IndexOpenAndEndedSessions1767122000000,
   IndexSsoRequestsByInteraction1767123000000,
+  CreateInstallation1768388000000,
 ];

@@ -14,6 +14,7 @@ import { FindLedgerBySchema1767280000000 } from './1767280000000-find-ledger-by-
 
 import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-points.js';
 import { FillEarnedPoints1768300000000 } from './1768300000000-fill-earned-points.js';
+import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -32,4 +33,5 @@ export const migrations = [
   FindLedgerBySchema1767280000000,
   CountEarnedPoints1768100000000,
   FillEarnedPoints1768300000000,
+  CreateInstallation1768388000000,
 ];

@@ -49,6 +49,7 @@ import { KeepWebhookTries1767220000000 } from './1767220000000-keep-webhook-trie
 import { IndexKeptBodies1767221000000 } from './1767221000000-index-kept-bodies.js';
 import { CreateTemplateUses1767222000000 } from './1767222000000-create-template-uses.js';
 import { CountIdentityMails1767404000000 } from './1767404000000-count-identity-mails.js';
+import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -64,21 +65,21 @@ export const migrations: MigrationClass[] = [
   CreateNotifications1764640100000,
   AddAccountToSends1764640200000,
   CreateWebhookEndpoints1764650000000,
+  CreateNotificationReads1764650100000,
   CreateErasureReceipts1764680000000,
   CreateProviderReports1764690000000,
-  CreateNotificationReads1764650100000,
   NoteWaitingOfSends1764707000000,
   CreateBackgroundJobs1764740000000,
   IndexBackgroundWork1764740010000,
   CreateEventWaits1764740100000,
   CreateChannelFaults1764740200000,
+  NoteWebhookMakers1764900300000,
+  FindWebhookMakers1764900310000,
   CreateConsumerPositions1766700000000,
   AdmitIdentityMail1766790000000,
   IndexIdentityMail1766790010000,
   SeparateIdentityMail1766800000000,
   ForgetIdentityContent1766800010000,
-  NoteWebhookMakers1764900300000,
-  FindWebhookMakers1764900310000,
   NoteProfileVersions1766900000000,
   CountEventWaitFailures1766910000000,
   NoteContactsOfDeliveries1766920000000,
@@ -101,5 +102,6 @@ export const migrations: MigrationClass[] = [
   SteadyMembers1767270000000,
   IndexBackgroundJobs1767345000000,
   CountIdentityMails1767404000000,
+  CreateInstallation1768388000000,
   NoteTimesOfStates1768400000000,
 ];

@@ -1,4 +1,4 @@
-import { appendOnly, rowSecurity } from './row-security.js';
+import { appendOnly, rowSecurity, workersSee } from './row-security.js';
 
 const OUTBOX = `CREATE TABLE outbox (
   organization_id uuid NOT NULL,
@@ -120,12 +120,30 @@ const CONSUMER_POSITIONS = `CREATE TABLE consumer_positions (
  * it is restored with them. No tenant's data: workers only see it.
  */
 export function consumerPositionsTable(): string[] {
-  const worker = `current_setting('app.worker', true) = 'on'`;
+  return [CONSUMER_POSITIONS, ...forWorkersAlone('consumer_positions')];
+}
+
+const INSTALLATION = `CREATE TABLE installation (
+  is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only),
+  id uuid NOT NULL DEFAULT gen_random_uuid(),
+  postgres text,
+  kafka boolean NOT NULL DEFAULT false
+)`;
+
+/**
+ * The statements for the one row that says which installation a database is of, and where it was used. No tenant's data:
+ * workers only see it.
+ */
+export function installationTable(): string[] {
+  // Before the policies, which bind the owner too.
+  return [INSTALLATION, 'INSERT INTO installation DEFAULT VALUES', ...forWorkersAlone('installation')];
+}
+
+function forWorkersAlone(table: string): string[] {
   return [
-    CONSUMER_POSITIONS,
-    'ALTER TABLE consumer_positions ENABLE ROW LEVEL SECURITY',
-    'ALTER TABLE consumer_positions FORCE ROW LEVEL SECURITY',
-    `CREATE POLICY worker ON consumer_positions USING (${worker}) WITH CHECK (${worker})`,
+    `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
+    `ALTER TABLE ${table} FORCE ROW LEVEL SECURITY`,
+    workersSee(table),
   ];
 }
 
