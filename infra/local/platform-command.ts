@@ -22,6 +22,7 @@ const MODULES_WITH: Readonly<Record<string, readonly ModuleName[]>> = {
   events: MODULES.filter((module) => module !== 'identity'),
   factors: ['identity'],
   'id-token-keys': ['identity'],
+  installation: MODULES,
   kafka: MODULES,
   keys: ['identity'],
   organizations: ['identity'],

@@ -1,7 +1,16 @@
 import 'reflect-metadata';
-import { deadLetters, kafka, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
+import {
+  deadLetters,
+  installation,
+  kafka,
+  migrate,
+  runPlatform,
+  secrets,
+  signingKeys,
+} from '@customer-platform/cli';
 import { audit } from './audit-log/audit.command.js';
 import { erasures } from './operator/erasures.command.js';
+import { MARKED_PLACES_ENVIRONMENT, markedPlaces } from './operator/marked-places.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { sealedColumns } from './sealed-columns.js';
 
@@ -12,6 +21,7 @@ process.exitCode = await runPlatform({
     audit,
     deadLetters(async () => (await import('./core.module.js')).CoreModule),
     erasures,
+    installation(markedPlaces, MARKED_PLACES_ENVIRONMENT),
     kafka(async () => (await import('./core.module.js')).CoreModule),
     secrets(sealedColumns),
     signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),

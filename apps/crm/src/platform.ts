@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { deadLetters, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { deadLetters, installation, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
 import { sealedSigningKeys } from '@customer-platform/database';
 import { CRM_MIGRATIONS } from './migrations/index.js';
 
@@ -8,6 +8,7 @@ process.exitCode = await runPlatform({
   commands: [
     migrate(CRM_MIGRATIONS),
     deadLetters(async () => (await import('./crm.module.js')).CrmModule),
+    installation(),
     kafka(async () => (await import('./crm.module.js')).CrmModule),
     secrets((keyring) => [sealedSigningKeys('crm', keyring)]),
   ],

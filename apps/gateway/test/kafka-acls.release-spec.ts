@@ -75,7 +75,11 @@ afterAll(async () => {
 }, END_WITHIN_MS);
 
 const topics = () => [
-  ...new Set([...acls.values()].flat().flatMap(({ type, name }) => (type === 'topic' ? (name ?? []) : []))),
+  ...new Set(
+    [...acls.values()]
+      .flat()
+      .flatMap(({ type, name, isPrefix }) => (type === 'topic' && !isPrefix ? (name ?? []) : [])),
+  ),
 ];
 const may = (module: Module, topic: string, operation: string): boolean =>
   acls.get(module)?.some(({ name, operations }) => name === topic && operations.includes(operation)) ?? false;

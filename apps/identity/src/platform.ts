@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { kafka, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
+import { installation, kafka, migrate, runPlatform, secrets, signingKeys } from '@customer-platform/cli';
 import { sealedSigningKeys } from '@customer-platform/database';
 import { sealedFactors } from './mfa/factor-seal.js';
 import { migrations } from './migrations/index.js';
@@ -14,6 +14,7 @@ process.exitCode = await runPlatform({
     migrate(migrations),
     organizations,
     keys,
+    installation(),
     kafka(async () => (await import('./identity.module.js')).IdentityModule),
     consoleClient,
     factors,

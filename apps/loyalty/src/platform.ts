@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { deadLetters, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { deadLetters, installation, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
 import { sealedSigningKeys } from '@customer-platform/database';
 import { balances } from './ledger/balances.command.js';
 import { migrations } from './migrations/index.js';
@@ -10,6 +10,7 @@ process.exitCode = await runPlatform({
     migrate(migrations),
     balances,
     deadLetters(async () => (await import('./loyalty.module.js')).LoyaltyModule),
+    installation(),
     kafka(async () => (await import('./loyalty.module.js')).LoyaltyModule),
     secrets((keyring) => [sealedSigningKeys('loyalty', keyring)]),
   ],

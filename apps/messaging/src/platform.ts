@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { deadLetters, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
+import { deadLetters, installation, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
 import { deliverability } from './deliverability/deliverability.command.js';
 import { migrations } from './migrations/index.js';
 import { sealedColumns } from './secrets/sealed-columns.js';
@@ -10,6 +10,7 @@ process.exitCode = await runPlatform({
     migrate(migrations),
     deliverability,
     deadLetters(async () => (await import('./messaging.module.js')).MessagingModule),
+    installation(),
     kafka(async () => (await import('./messaging.module.js')).MessagingModule),
     secrets(sealedColumns),
   ],

@@ -1,6 +1,7 @@
 export { Argument, InvalidArgumentError, Option } from 'commander';
 export { deadLetters } from './dead-letters.command.js';
 export { CommandRefusal, EXIT, type ExitCode } from './exit-codes.js';
+export { installation, type FurtherPlaces } from './installation.command.js';
 export { kafka } from './kafka.command.js';
 export { migrate } from './migrate.command.js';
 export {

@@ -20,12 +20,20 @@ export async function withDatabase<T>(
   module: ModuleName,
   work: (database: Database, keyring: Keyring) => Promise<T>,
 ): Promise<T> {
-  const { DATABASE_URL: url } = readConfig(databaseConfig.pick({ DATABASE_URL: true }));
   const keyring = keyringOf(readConfig(encryptionConfig));
+  return withOwnDatabase(module, (database) => work(database, keyring));
+}
+
+/** Work with a module's database, on one connection. */
+export async function withOwnDatabase<T>(
+  module: ModuleName,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const { DATABASE_URL: url } = readConfig(databaseConfig.pick({ DATABASE_URL: true }));
   const source = dataSourceOf({ module, entities: [], migrations: [], url, poolSize: 1 });
   await source.initialize();
   try {
-    return await work(new Database(source), keyring);
+    return await work(new Database(source));
   } finally {
     await source.destroy();
   }

@@ -4,6 +4,7 @@ import type { Keyring } from '@customer-platform/config';
 import {
   DatabaseModule,
   execute,
+  installationTable,
   KeySeal,
   newId,
   platformTables,
@@ -15,7 +16,15 @@ import { EventBusModule, OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { requiredVariable, testDatabase, type TestDatabase } from '@customer-platform/testing';
-import { deadLetters, kafka, migrate, runPlatform, secrets, signingKeys } from '../src/index.js';
+import {
+  deadLetters,
+  installation,
+  kafka,
+  migrate,
+  runPlatform,
+  secrets,
+  signingKeys,
+} from '../src/index.js';
 
 type QueryRunner = Parameters<typeof execute>[0];
 
@@ -23,6 +32,7 @@ class CreateTables1700000000000 {
   up(runner: QueryRunner): Promise<void> {
     return execute(runner, [
       ...platformTables(),
+      ...installationTable(),
       ...signingKeysTable(),
       `CREATE TABLE secrets (organization_id uuid NOT NULL, id uuid NOT NULL, secret text,
          PRIMARY KEY (organization_id, id))`,
@@ -110,6 +120,7 @@ async function platform(...args: string[]) {
     commands: [
       migrate([CreateTables1700000000000, AddNotes1700000001000]),
       deadLetters(() => Promise.resolve(Root)),
+      installation(),
       kafka(() => Promise.resolve(Root)),
       secrets((keyring) => [column(keyring)]),
       signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
@@ -318,5 +329,30 @@ describe('platform events dead-letters', () => {
     const { code, out, error } = await letters(...args);
     expect([code, out]).toEqual([2, '']);
     expect(error).toContain(reason);
+  });
+});
+
+describe('platform installation', () => {
+  const shown = async () => {
+    const { code, out } = await platform('installation', 'show', '--json');
+    return { code, ...(JSON.parse(out) as { id: string; marks: unknown }) };
+  };
+
+  it('shows whose the database is and what it uses, adopts, and renews', async () => {
+    const { id, ...before } = await shown();
+    expect(before).toMatchObject({ code: 0, marks: [{ place: 'Kafka', ids: [] }] });
+    expect(await platform('installation', 'adopt')).toEqual({
+      code: 0,
+      out: `core: all is used by the installation ${id}\n`,
+      error: '',
+    });
+    expect(await shown()).toMatchObject({ code: 0, marks: [{ place: 'Kafka', ids: [id] }] });
+    const renewed = await platform('installation', 'renew', '--json');
+    const made = JSON.parse(renewed.out) as { former: string; id: string };
+    expect(made.former).toBe(id);
+    // Found: the copy is still led to what the original uses.
+    expect(await shown()).toMatchObject({ code: 1, id: made.id, marks: [{ place: 'Kafka', ids: [id] }] });
+    await platform('installation', 'adopt');
+    expect(await shown()).toMatchObject({ code: 0, marks: [{ place: 'Kafka', ids: [made.id] }] });
   });
 });

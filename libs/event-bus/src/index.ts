@@ -7,6 +7,7 @@ export { Inbox } from './inbox/inbox.js';
 export { type Ends, TopicEnds } from './kafka/topic.ends.js';
 export { type Acl, aclsOf } from './kafka/acls.js';
 export { KafkaClient } from './kafka/kafka.client.js';
+export { MarkedKafka } from './kafka/marked.kafka.js';
 export { accessOf, type ModuleAccess } from './kafka/module-access.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure } from './delivery/event-delivery.js';

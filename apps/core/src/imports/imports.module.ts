@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { retentionOf, type RetentionOptions } from '@customer-platform/database';
+import { Installation, retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
 import { FileStore } from './files/file-store.js';
@@ -28,7 +28,7 @@ export const OLD_IMPORT_ERRORS: RetentionOptions = {
   imports: [ConsentsModule, ContactsModule],
   controllers: [ImportsController],
   providers: [
-    { provide: FileStore, useFactory: configuredStore },
+    { provide: FileStore, useFactory: configuredStore, inject: [Installation] },
     ImportFiles,
     ImportPiece,
     ImportRunner,

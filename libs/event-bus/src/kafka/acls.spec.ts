@@ -44,6 +44,7 @@ describe('what a module is allowed', () => {
       'topic p-audit.entries: Describe Write',
       'topic p-core.domain-events: Describe Read',
       'topic p-identity.domain-events: Describe Read',
+      'topic p-crm.installation.*: Create Delete Describe',
       'group p-crm.domain-events: Describe Read',
       'cluster : DescribeConfigs',
     ]);
@@ -55,6 +56,7 @@ describe('what a module is allowed', () => {
       'topic core.ingestion: AlterConfigs Create Describe DescribeConfigs Read Write',
       'topic audit.entries: AlterConfigs Create Describe DescribeConfigs Read Write',
       'topic audit.checkpoints: AlterConfigs Create Describe DescribeConfigs Read Write',
+      'topic core.installation.*: Create Delete Describe',
       'group core.ingestion: Describe Read',
       'group core.ingestion.acceptances: Describe Read',
       'group core.audit-log: Describe Read',

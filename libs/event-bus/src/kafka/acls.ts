@@ -1,3 +1,4 @@
+import { markOf } from './marked.kafka.js';
 import type { ModuleAccess } from './module-access.js';
 
 /** What the brokers can allow, as Kafka's own tool and Strimzi spell it. */
@@ -21,7 +22,7 @@ const OWNED: readonly Operation[] = ['Create', 'Describe', 'DescribeConfigs', 'A
  * @param prefix KAFKA_TOPIC_PREFIX
  */
 export function aclsOf(access: ModuleAccess, prefix: string): Acl[] {
-  const { owns, reads, writes } = access;
+  const { module, owns, reads, writes } = access;
   const allowed = (topic: string): Operation[] => [
     ...new Set<Operation>([
       ...(owns.includes(topic) ? OWNED : []),
@@ -42,6 +43,13 @@ export function aclsOf(access: ModuleAccess, prefix: string): Acl[] {
       isPrefix: false,
       operations: allowed(topic),
     })),
+    // It makes the topic that marks its installation, and an operator's command takes another's mark away.
+    {
+      type: 'topic',
+      name: `${prefix}${markOf(module)}`,
+      isPrefix: true,
+      operations: ['Create', 'Delete', 'Describe'],
+    },
     ...access.groups.map((name) => group(name, false, ['Describe', 'Read'])),
     ...access.passingGroups.map((name) => group(name, true, ['Delete', 'Describe', 'Read'])),
     { type: 'cluster', isPrefix: false, operations: ['DescribeConfigs'] },

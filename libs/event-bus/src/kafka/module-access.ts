@@ -14,6 +14,7 @@ import { typesHeardBy } from '../on-event.decorator.js';
 
 /** What a module does with topics and groups: all that it needs to be allowed on the brokers. */
 export interface ModuleAccess {
+  readonly module: Publisher;
   /** It makes them, and sets them. */
   readonly owns: readonly string[];
   readonly writes: readonly string[];
@@ -34,6 +35,7 @@ export function accessOf(module: Publisher, root: Type): ModuleAccess {
   const groupsOf = (topic: string): string[] => Object.values(recordTopic(topic)?.groups ?? {});
   const readWhole = owns.filter((topic) => recordTopic(topic)?.readWhole);
   return {
+    module,
     owns,
     writes: topics.filter((topic) => isWriterOf(module, topic)),
     reads: [...heard, ...owns.filter((topic) => groupsOf(topic).length > 0), ...readWhole].sort(),

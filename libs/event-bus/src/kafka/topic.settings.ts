@@ -12,7 +12,8 @@ const OF_TOPIC = 1;
 /** kafkajs's `ConfigResourceTypes`, which Node's ES modules do not see. */
 const TOPIC = 2;
 const BROKER = 4;
-const NOT_ALLOWED = new Set(['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED']);
+/** What brokers answer whom they know and do not allow it. */
+export const NOT_ALLOWED = new Set(['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED']);
 
 /** A topic, and how long it keeps records in milliseconds; -1 is for ever. */
 export interface TopicAsFound extends ITopicMetadata {
@@ -83,11 +84,15 @@ export class TopicSettings {
 
 /** Whether this process must refuse a cluster that can lose what it has acknowledged. */
 export function mustBeStrong(): boolean {
-  const { PLATFORM_MODE } = readConfig(serviceConfig.pick({ PLATFORM_MODE: true }));
   const { KAFKA_ALLOW_WEAK_REPLICATION } = readConfig(
     kafkaConfig.pick({ KAFKA_ALLOW_WEAK_REPLICATION: true }),
   );
-  return PLATFORM_MODE === 'production' && !KAFKA_ALLOW_WEAK_REPLICATION;
+  return mustBeOurs() && !KAFKA_ALLOW_WEAK_REPLICATION;
+}
+
+/** Whether this process must refuse a Kafka that another installation uses: local mode's is thrown away. */
+export function mustBeOurs(): boolean {
+  return readConfig(serviceConfig.pick({ PLATFORM_MODE: true })).PLATFORM_MODE === 'production';
 }
 
 function isWeak(replicas: number, inSync: string): boolean {

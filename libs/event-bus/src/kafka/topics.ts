@@ -1,13 +1,15 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
+import { Installation } from '@customer-platform/database';
 import { ownerOfTopic, recordTopic } from '@customer-platform/events';
 import { log, turns } from '@customer-platform/http';
-import type { Admin, ITopicMetadata, KafkaJSAggregateError } from 'kafkajs';
+import type { Admin, ITopicMetadata } from 'kafkajs';
 import { TopicsMissing } from '../errors.js';
 import { EVENT_BUS_OPTIONS, type EventBusOptions } from '../event-bus.options.js';
 import { within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
-import { protocolErrorType } from './protocol-error.js';
-import { TopicSettings, type TopicAsFound } from './topic.settings.js';
+import { MarkedKafka } from './marked.kafka.js';
+import { isOnlyOf } from './protocol-error.js';
+import { mustBeOurs, TopicSettings, type TopicAsFound } from './topic.settings.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
 const RETENTION_MS = 7 * 24 * 3_600_000;
@@ -15,6 +17,8 @@ const RETENTION_MS = 7 * 24 * 3_600_000;
 /** How long the partitions of a topic that was just made may be without leaders. */
 const LED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
+/** Another process made the topic between our look and our call. */
+const MADE_MEANWHILE = new Set(['TOPIC_ALREADY_EXISTS']);
 /** So long is asked which partitions are led, when a leader did not answer. */
 const LOOK_MS = 500;
 
@@ -31,17 +35,19 @@ export class Topics {
   private readonly underway = new Map<string, Promise<void>>();
   private readonly settings = new TopicSettings();
   private brokerCount = 1;
+  private isOwn = false;
 
   constructor(
     private readonly client: KafkaClient,
     @Inject(EVENT_BUS_OPTIONS) private readonly options: Pick<EventBusOptions, 'module' | 'readsOnly'>,
+    @Optional() private readonly installation?: Installation,
   ) {}
 
   /**
    * Resolves when all these topics exist, those of this module as they must: 7 days of retention, or without an end, and
    * times that the broker stamps. Repeatable, and safe from many processes at once.
    * @throws TopicsMissing, of another module's, once the others are looked after
-   * @throws WeakReplication in production, and the client's error when the broker is away; the caller tries again
+   * @throws WeakReplication and OtherInstallation in production, and the client's error when the broker is away; the caller tries again
    */
   async ensure(topics: readonly string[]): Promise<void> {
     const unknown = topics.filter((topic) => !this.ensured.has(topic));
@@ -112,9 +118,11 @@ export class Topics {
     const ours = missing.filter((topic) => this.isOurs(topic));
     if (ours.length > 0) {
       if (!this.options.readsOnly) await this.settings.checkDefaults(admin);
+      await this.claim(admin);
       await this.createMissing(admin, ours);
       await this.untilLed(admin, ours);
     }
+    await this.claim(admin);
     const there = topics.filter((topic) => ours.includes(topic) || !missing.includes(topic));
     if (there.length === 0) return;
     const found = await this.learn(admin, there);
@@ -126,6 +134,13 @@ export class Topics {
           .filter(({ name }) => this.isOurs(this.client.unnamed(name))),
       );
     found.forEach(({ name }) => this.ensured.add(this.client.unnamed(name)));
+  }
+
+  /** No topic of another installation is read or written. */
+  private async claim(admin: Admin): Promise<void> {
+    if (this.isOwn || this.options.readsOnly || !this.installation || !mustBeOurs()) return;
+    await this.installation.claim(new MarkedKafka(this.client, admin, this.options.module));
+    this.isOwn = true;
   }
 
   /** What nobody declared is a spec's own. */
@@ -188,7 +203,7 @@ export class Topics {
         })),
       });
     } catch (error) {
-      if (!alreadyThere(error)) throw error;
+      if (!isOnlyOf(error, MADE_MEANWHILE)) throw error;
     }
   }
 
@@ -202,11 +217,4 @@ export class Topics {
       if (led) return;
     }
   }
-}
-
-/** Another process made the topic between our look and our call. */
-function alreadyThere(error: unknown): boolean {
-  const aggregate = error instanceof Error && error.name === 'KafkaJSAggregateError';
-  const errors: readonly unknown[] = aggregate ? (error as KafkaJSAggregateError).errors : [error];
-  return errors.every((each) => protocolErrorType(each) === 'TOPIC_ALREADY_EXISTS');
 }

@@ -15,7 +15,9 @@ import {
   type ListMultipartUploadsCommandOutput,
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
+import type { OnModuleInit } from '@nestjs/common';
 import type { ImportBucketConfig } from '@customer-platform/config';
+import { type Installation, type MarkedPlace, OtherInstallation } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import {
   FileMissing,
@@ -39,17 +41,43 @@ interface BucketPatience {
 /** A reader holds the row of its import, and PostgreSQL ends a transaction that has been idle for 30 s. */
 const PATIENCE: BucketPatience = { connectMs: 3_000, callMs: 15_000 };
 const ATTEMPTS = 3;
+/** No id of an import: the releases before leave it where it is. */
+const MARK = 'installation';
+/** Another has put it there; some storages say so when two come at once, others do not know that one may ask for it. */
+const THERE = ['PreconditionFailed', 'ConditionalRequestConflict'];
 
 /**
  * Files as objects of a bucket, in any storage that speaks S3. A large one goes up in parts, and is an object once all
  * are there; what was begun and never finished is listed among the files.
  */
-export class BucketStore extends FileStore {
+export class BucketStore extends FileStore implements OnModuleInit {
   private readonly bucket: Bucket;
 
-  constructor(config: ImportBucketConfig, patience = PATIENCE) {
+  constructor(
+    config: ImportBucketConfig,
+    private readonly installation: Pick<Installation, 'claim'>,
+    patience = PATIENCE,
+  ) {
     super();
-    this.bucket = new Bucket(config, patience);
+    this.bucket = new Bucket(config, patience, () => installation.claim(this.place));
+  }
+
+  /** The bucket below the prefix, marked by an object. */
+  get place(): MarkedPlace {
+    return new MarkedBucket(this.bucket);
+  }
+
+  /**
+   * Refuses the start with another's files. A storage that does not answer does not: it is asked before it is used.
+   * @throws OtherInstallation
+   */
+  async onModuleInit(): Promise<void> {
+    try {
+      await this.installation.claim(this.place);
+    } catch (error) {
+      if (error instanceof OtherInstallation) throw error;
+      log.warn({ err: error }, 'The bucket of imports cannot be used yet; whose it is is asked when it can');
+    }
   }
 
   create(name: string): Promise<NewFile> {
@@ -100,10 +128,12 @@ type Call<T> = (client: S3Client, at: At, abortSignal: AbortSignal) => Promise<T
 /** Calls of one bucket, each given up after a while; names are what follows the prefix. */
 class Bucket {
   private readonly client: S3Client;
+  private isOwn = false;
 
   constructor(
     private readonly config: ImportBucketConfig,
     private readonly patience: BucketPatience,
+    private readonly claim: () => Promise<void>,
   ) {
     const { IMPORT_S3_ACCESS_KEY_ID: accessKeyId, IMPORT_S3_SECRET_ACCESS_KEY: secretAccessKey } = config;
     this.client = new S3Client({
@@ -121,8 +151,18 @@ class Bucket {
     });
   }
 
-  /** @throws BucketRefusal; StorageUnavailable where it fails, or takes too long, body and all */
+  /**
+   * @throws OtherInstallation where the files are another's, BucketRefusal; StorageUnavailable where it fails, or takes
+   * too long, body and all
+   */
   async call<T>(work: Call<T>): Promise<T> {
+    if (!this.isOwn) await this.claim();
+    this.isOwn = true;
+    return this.callAnyone(work);
+  }
+
+  /** As `call`, whosever the files are. */
+  async callAnyone<T>(work: Call<T>): Promise<T> {
     const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: prefix } = this.config;
     const signal = AbortSignal.timeout(this.patience.callMs);
     const { promise, reject } = Promise.withResolvers<never>();
@@ -167,7 +207,8 @@ class Bucket {
         client.send(new ListObjectsV2Command(question), { abortSignal }),
       );
       for (const { Key = '', LastModified } of page.Contents ?? [])
-        if (LastModified) found.push({ name: Key.slice(Prefix.length), changedAt: LastModified });
+        if (LastModified && Key !== `${Prefix}${MARK}`)
+          found.push({ name: Key.slice(Prefix.length), changedAt: LastModified });
       ContinuationToken = page.NextContinuationToken;
     } while (ContinuationToken !== undefined);
     return found;
@@ -206,6 +247,47 @@ class Bucket {
       if (isNamed(error, 'NoSuchUpload')) return {};
       throw error;
     }
+  }
+}
+
+/** An object whose content is the id of the installation. */
+class MarkedBucket implements MarkedPlace {
+  readonly name = 'The bucket of imports';
+  readonly variables = 'IMPORT_S3_BUCKET, IMPORT_S3_PREFIX';
+  /** An operator may empty it. */
+  readonly lasting = false;
+
+  constructor(private readonly bucket: Bucket) {}
+
+  async marks(): Promise<string[]> {
+    try {
+      return await this.bucket.callAnyone(async (client, at, abortSignal) => {
+        const { Body } = await client.send(new GetObjectCommand(at(MARK)), { abortSignal });
+        return [(await Body?.transformToString()) ?? ''];
+      });
+    } catch (error) {
+      if (isNamed(error, 'NoSuchKey')) return [];
+      throw error;
+    }
+  }
+
+  async mark(id: string): Promise<void> {
+    try {
+      await this.put(id, { IfNoneMatch: '*' });
+    } catch (error) {
+      if (isNamed(error, 'NotImplemented')) await this.put(id);
+      else if (!THERE.some((name) => isNamed(error, name))) throw error;
+    }
+  }
+
+  replace(id: string): Promise<void> {
+    return this.put(id);
+  }
+
+  private async put(Body: string, condition: { IfNoneMatch?: string } = {}): Promise<void> {
+    await this.bucket.callAnyone((client, at, abortSignal) =>
+      client.send(new PutObjectCommand({ ...at(MARK), Body, ...condition }), { abortSignal }),
+    );
   }
 }
 

@@ -31,6 +31,9 @@ function bucketOf(server: S3Server): Record<string, string> {
   };
 }
 
+/** Whose the files are is asked in installations.spec.ts. */
+const NOBODYS = { claim: () => Promise.resolve() };
+
 interface Started {
   readonly store: FileStore;
   stop(): Promise<unknown>;
@@ -48,7 +51,7 @@ const STORES: readonly { name: string; start(): Promise<Started> }[] = [
     name: 'a bucket',
     start: async () => {
       const server = await startS3();
-      const store = new BucketStore(readConfig(importBucketConfig, bucketOf(server)));
+      const store = new BucketStore(readConfig(importBucketConfig, bucketOf(server)), NOBODYS);
       return { store, stop: server.stop };
     },
   },
@@ -209,7 +212,10 @@ describe('a bucket', () => {
     });
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     const { port } = server.address() as AddressInfo;
-    const store = new BucketStore(config(`http://127.0.0.1:${port}`), { connectMs: 200, callMs: 300 });
+    const store = new BucketStore(config(`http://127.0.0.1:${port}`), NOBODYS, {
+      connectMs: 200,
+      callMs: 300,
+    });
     const end = (): void => {
       for (const socket of sockets) socket.destroy();
       server.close();

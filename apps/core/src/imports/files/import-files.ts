@@ -10,7 +10,7 @@ import {
   keyringOf,
   readConfig,
 } from '@customer-platform/config';
-import { KeySeal } from '@customer-platform/database';
+import { type Installation, KeySeal } from '@customer-platform/database';
 import { BucketStore } from './bucket-store.js';
 import { FileStore, type NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';
@@ -97,10 +97,10 @@ export class ImportFiles {
 }
 
 /** Where the environment says that files lie. @throws ConfigError */
-export function configuredStore(): FileStore {
+export function configuredStore(installation: Installation): FileStore {
   const { IMPORT_STORAGE: storage, IMPORT_DIRECTORY: folder } = readConfig(importFilesConfig);
   return storage === 's3'
-    ? new BucketStore(readConfig(importBucketConfig))
+    ? new BucketStore(readConfig(importBucketConfig), installation)
     : new FolderStore(folder ?? ownFolder());
 }
 

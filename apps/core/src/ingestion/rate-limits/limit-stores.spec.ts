@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { Database, newId } from '@customer-platform/database';
+import { Database, Installation, newId } from '@customer-platform/database';
 import { eventually, startRedis, type RedisServer } from '@customer-platform/testing';
 import { startCore, type TestCore } from '../../core.fixture.js';
 import { ModelStore } from './fleet.fixture.js';
@@ -30,7 +30,7 @@ describe('what the instances share their limits in', () => {
   const stores = new Map<string, LimitStore>();
   beforeAll(async () => {
     [core, redis] = await Promise.all([startCore(), startRedis()]);
-    const inRedis = new RedisLimitStore(redis.url);
+    const inRedis = new RedisLimitStore(redis.url, core.app.app.get(Installation));
     stores.set('PostgreSQL', new PostgresLimitStore(core.app.app.get(Database)));
     stores.set('Redis', inRedis);
     const first = newId();

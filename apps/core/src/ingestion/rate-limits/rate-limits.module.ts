@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { readConfig, redisConfig } from '@customer-platform/config';
-import { Database } from '@customer-platform/database';
+import { Database, Installation } from '@customer-platform/database';
 import { LIMIT_STORE, LimitExchange } from './limit-exchange.js';
 import type { LimitStore } from './limit-store.js';
 import { PostgresLimitStore } from './postgres-limit-store.js';
@@ -9,16 +9,16 @@ import { RedisLimitStore } from './redis-limit-store.js';
 import { SharedBuckets } from './shared-buckets.js';
 
 /** Where `REDIS_URL` is given the limits are shared there, else in the module's PostgreSQL. */
-function limitStore(database: Database): LimitStore {
+function limitStore(database: Database, installation: Installation): LimitStore {
   const { REDIS_URL: url } = readConfig(redisConfig);
-  return url === undefined ? new PostgresLimitStore(database) : new RedisLimitStore(url);
+  return url === undefined ? new PostgresLimitStore(database) : new RedisLimitStore(url, installation);
 }
 
 /** The limits of ingestion, which all instances of core share. */
 @Module({
   providers: [
     { provide: SharedBuckets, useFactory: () => new SharedBuckets(() => performance.now()) },
-    { provide: LIMIT_STORE, useFactory: limitStore, inject: [Database] },
+    { provide: LIMIT_STORE, useFactory: limitStore, inject: [Database, Installation] },
     {
       provide: RateLimiter,
       useFactory: (buckets: SharedBuckets) => new RateLimiter(buckets),

@@ -1,4 +1,7 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
+import type { OnModuleInit } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
+import { type Installation, type MarkedPlace, OtherInstallation } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
 
@@ -9,6 +12,9 @@ const RECONNECT_MS = 1_000;
 
 const PREFIX = 'core:rate_limits:';
 const INSTANCES = `${PREFIX}instances`;
+const MARK = `${PREFIX}installation`;
+/** How long a start waits to see whose Redis it is. */
+const START_MS = 3_000;
 
 /** By the server's clock. A bucket expires once it is full again, at the earliest after a minute. */
 const EXCHANGE = `
@@ -64,11 +70,20 @@ const SCRIPTS = {
  * Limits shared in Redis or Valkey: a script for each bucket, all of an exchange in one write. What it loses when it is
  * restarted is worth nothing: every bucket is full then.
  */
-export class RedisLimitStore implements LimitStore {
+export class RedisLimitStore implements LimitStore, MarkedPlace, OnModuleInit {
+  readonly name = 'Redis';
+  readonly variables = 'REDIS_URL';
+  /** It is empty after a restart. */
+  readonly lasting = false;
   private readonly client;
+  /** Whether what is connected to is known to be ours. */
+  private isOwn = false;
 
   /** Connects at the first sign of life, and again whenever the connection breaks; commands fail at once meanwhile. */
-  constructor(url: string) {
+  constructor(
+    url: string,
+    private readonly installation: Pick<Installation, 'claim'>,
+  ) {
     this.client = createClient({
       url,
       scripts: SCRIPTS,
@@ -78,20 +93,64 @@ export class RedisLimitStore implements LimitStore {
       socket: { connectTimeout: CONNECT_MS, socketTimeout: SILENT_MS, reconnectStrategy: () => RECONNECT_MS },
     });
     // Each failed exchange is told of where it fails; the client insists on a listener.
-    this.client.on('error', (error: unknown) => log.debug({ err: error }, 'The connection to Redis broke'));
+    this.client.on('error', (error: unknown) => {
+      this.isOwn = false;
+      log.debug({ err: error }, 'The connection to Redis broke');
+    });
+  }
+
+  /**
+   * Refuses the start with another's Redis. One that does not answer does not: it is asked as soon as it does, and not
+   * used before.
+   * @throws OtherInstallation
+   */
+  async onModuleInit(): Promise<void> {
+    if (readConfig(serviceConfig.pick({ PROCESS_ROLE: true })).PROCESS_ROLE === 'worker') return;
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, START_MS);
+    try {
+      await Promise.race([this.connected(), late]);
+    } catch (error) {
+      if (error instanceof OtherInstallation) throw error;
+      log.warn({ err: error }, 'Redis does not answer yet; whose it is is asked when it does');
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async exchange(requests: readonly LimitRequest[], mostDebt: number): Promise<LimitAnswer[]> {
+    await this.connected();
     return Promise.all(requests.map((request) => this.client.exchange(request, mostDebt)));
   }
 
   async beat(instanceId: string): Promise<number> {
-    if (!this.client.isOpen) await this.client.connect();
+    await this.connected();
     return this.client.beat(instanceId);
   }
 
   async leave(instanceId: string): Promise<void> {
     await this.client.zRem(INSTANCES, instanceId);
+  }
+
+  async marks(): Promise<string[]> {
+    const mark = await this.client.get(MARK);
+    return mark === null ? [] : [mark];
+  }
+
+  async mark(id: string): Promise<void> {
+    await this.client.set(MARK, id, { condition: 'NX' });
+  }
+
+  async replace(id: string): Promise<void> {
+    if (!this.client.isOpen) await this.client.connect();
+    await this.client.set(MARK, id);
+  }
+
+  private async connected(): Promise<void> {
+    if (!this.client.isOpen) await this.client.connect();
+    if (this.isOwn) return;
+    await this.installation.claim(this);
+    this.isOwn = true;
   }
 
   /** Buckets expire by themselves. */
