@@ -13,8 +13,8 @@ import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { EarningService, type ToEvaluate } from './earning/earning.service.js';
 import { PointsOutOfRange } from './earning/points.js';
-import { eraseSubjects } from './ledger/erase-subjects.js';
-import { SUBJECT_ROWS } from './ledger/subject-rows.js';
+import { eraseSubjects, originsOf } from './ledger/erase-subjects.js';
+import { subjectRows } from './ledger/subject-rows.js';
 
 type Evaluable = DomainEvent<'core.event.recorded.v1' | 'core.dead_letter.replayed.v1'>;
 
@@ -34,7 +34,7 @@ export class CoreEventsConsumer {
     private readonly clock: Clock,
     contactRows: ContactRowsRegistry,
   ) {
-    contactRows.add(SUBJECT_ROWS);
+    contactRows.add(subjectRows(clock));
   }
 
   /** What a contact that is gone has earned stays until its erasure is asked for; from here on it earns nothing more. */
@@ -47,10 +47,10 @@ export class CoreEventsConsumer {
   @OnEvent('core.erasure.requested.v1')
   erase(requests: ErasureRequested[]): Promise<void> {
     return this.erasures.perform(requests, {
-      family: (tx, contactId) => this.contacts.withMerged(tx, contactId),
-      erase: async (tx, contactId) => {
-        await this.contacts.erase(tx, [contactId]);
-        return { transactions: await eraseSubjects(tx, contactId, this.clock) };
+      family: async (tx, contactId) => originsOf(tx, await this.contacts.withMerged(tx, contactId)),
+      erase: async (tx, contactIds) => {
+        await this.contacts.erase(tx, contactIds);
+        return { transactions: await eraseSubjects(tx, contactIds, this.clock) };
       },
     });
   }

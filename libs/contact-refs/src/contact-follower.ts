@@ -14,8 +14,9 @@ import {
   type ContactEvent,
   type ContactsMerged,
 } from './contact-events.js';
+import type { ContactState } from './contact-ref.js';
 import { ContactRefs } from './contact-refs.js';
-import { ContactRowsRegistry } from './contact-rows.js';
+import { ContactRowsRegistry, type ContactRows } from './contact-rows.js';
 
 /**
  * Keeps what is known of contacts in step with core's events, and the rows that belong to contacts with them, in one
@@ -42,13 +43,25 @@ export class ContactFollower {
     return this.database.acrossOrganizations((tx) => this.refs.write(tx, refs));
   }
 
-  /** Nothing of a contact that is gone stays, soft-deleted rows included. */
+  /**
+   * Nothing of a contact that is gone stays, soft-deleted rows included. Those of an erased one that was merged, as far as
+   * is known, are left to its survivor's erasure, which counts them.
+   */
   ended(events: readonly DomainEvent<ContactEnded>[]): Promise<void> {
     return this.byOrganization(events, async (tx, own) => {
-      await this.refs.end(tx, own.map(refOfEnd));
-      const gone = own.map(({ data }) => data.contact_id);
-      for (const rows of this.rows.all()) await rows.remove?.(tx, gone);
-      for (const rows of this.rows.allSettled()) await rows.settle(tx, gone);
+      const refs = own.map(refOfEnd);
+      const purged = refs.filter(({ state }) => state === 'purged').map(({ id }) => id);
+      const ends = await this.refs.ends(
+        tx,
+        refs.flatMap(({ id, state }) => (state === 'erased' ? id : [])),
+      );
+      const erased = [...ends].flatMap(([id, end]) => (end.id === id ? id : []));
+      await this.refs.end(tx, refs);
+      for (const rows of this.rows.all()) {
+        if (purged.length > 0) await rows.remove?.(tx, purged);
+        if (erased.length > 0) await rows.erase(tx, erased);
+      }
+      for (const rows of this.rows.allSettled()) await rows.settle(tx, [...purged, ...erased]);
     });
   }
 
@@ -64,14 +77,24 @@ export class ContactFollower {
 
   /**
    * Every row goes to where the merges of the contact it was written on end now. So a merge moves it, an undo moves it
-   * back, and a repeat or another order of the two changes nothing.
+   * back, and a repeat or another order of the two changes nothing. What was written on somebody who is gone goes, too: the
+   * erasure was heard of first.
    */
-  private async moveRows(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+  private async moveRows(tx: Transaction, between: readonly string[]): Promise<void> {
+    const contactIds = await this.refs.withMerged(tx, ...between);
     for (const rows of this.rows.all()) {
-      const ends = await this.refs.ends(tx, await rows.origins(tx, contactIds));
-      if (ends.size === 0) continue;
-      const moves = [...ends].map(([origin, { id }]) => ({ origin, to: id }));
-      await rows.move(tx, contactIds, moves);
+      const ends = [...(await this.refs.ends(tx, await rows.origins(tx, contactIds)))];
+      const gone = ends.filter(([origin, { id, state }]) => id === origin && isGone(state, rows));
+      if (gone.length > 0)
+        await rows.erase(
+          tx,
+          gone.map(([origin]) => origin),
+        );
+      // Into an erased one nobody is merged any more: either the undo is yet to be heard of, or the erasure of this one, too.
+      const moves = ends
+        .filter(([, { state }]) => !isGone(state, rows))
+        .map(([origin, { id }]) => ({ origin, to: id }));
+      if (moves.length > 0) await rows.move(tx, contactIds, moves);
     }
   }
 
@@ -87,4 +110,9 @@ export class ContactFollower {
     for (const [organizationId, own] of groups)
       await this.database.inOrganization({ organizationId }, (tx) => work(tx, own));
   }
+}
+
+/** What stays until it is erased stays under a contact that is purged. */
+function isGone(state: ContactState | undefined, { remove }: ContactRows): boolean {
+  return state === 'erased' || (state === 'purged' && remove !== undefined);
 }

@@ -78,10 +78,7 @@ export class ContactRefs {
     );
   }
 
-  /**
-   * Nothing brings these contacts back; waits for whoever writes a row that belongs to one of them. With hashes, those
-   * that were merged into them are forgotten, too.
-   */
+  /** Nothing brings these contacts back; waits for whoever writes a row that belongs to one of them. */
   async erase(tx: Transaction, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const { organizationId } = tx;
@@ -89,11 +86,9 @@ export class ContactRefs {
     // With hashes, too: whoever adds a row of one of them at this moment is waited for, and what they add is removed.
     await tx.query(this.statements.erase, [organizationId, given]);
     if (!this.hashOf) return;
-    const rows = await tx.query<{ id: string }>(this.statements.mergedInto, [organizationId, given]);
-    const family = rows.map(({ id }) => id).sort();
-    const hashes = this.hashes(family.map((id) => ({ organizationId, id })));
+    const hashes = this.hashes(ids.map((id) => ({ organizationId, id })));
     await tx.query(this.statements.remember, [organizationId, ...hashes]);
-    await tx.query(this.statements.remove, [organizationId, uuids(family)]);
+    await tx.query(this.statements.remove, [organizationId, given]);
   }
 
   /** The contacts, and those that were merged into them and are known still. */

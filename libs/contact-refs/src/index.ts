@@ -29,8 +29,10 @@ export {
 export { ContactRefs } from './contact-refs.js';
 export { contactRefsTable, erasedContactsTable } from './contact-refs.table.js';
 export {
+  concerns,
   ContactRowsRegistry,
   contactTable,
+  writtenOn,
   type ContactRows,
   type Settled,
   type SettledRows,

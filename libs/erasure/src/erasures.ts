@@ -27,12 +27,22 @@ const FORGET_ANSWERS = `
 
 /** What a module does of an erasure by itself; all in the erasure's transaction. */
 export interface OwnErasure {
-  /** The contact and all who were merged into it, as far as the module knows; asked before anything is erased. */
+  /**
+   * The contact and all who were merged into it, as far as the module knows; asked before anything is erased, of requests
+   * of a release that did not name them.
+   */
   family(tx: Transaction, contactId: string): Promise<readonly string[]>;
   /** Values that name the person in an answer that has no contact's id, whole; asked before anything is erased. */
   names?(tx: Transaction, contactIds: readonly string[]): Promise<readonly string[]>;
-  /** @returns undefined where `Erasures.complete` is called once the rest is done */
-  erase(tx: Transaction, contactId: string, request: ErasureRequested): Promise<ErasedCounts | undefined>;
+  /**
+   * Erases these contacts: the one asked for first, then all who were merged into it.
+   * @returns undefined where `Erasures.complete` is called once the rest is done
+   */
+  erase(
+    tx: Transaction,
+    contactIds: readonly string[],
+    request: ErasureRequested,
+  ): Promise<ErasedCounts | undefined>;
 }
 
 /** An erasure of which nothing is left to be done. */
@@ -67,23 +77,24 @@ export class Erasures {
   ) {}
 
   /**
-   * Runs `own.erase` for each contact, in a transaction of its own, unless there is a receipt already. It is never refused:
+   * Runs `own.erase` for each request, in a transaction of its own, unless there is a receipt already. It is never refused:
    * whatever points to the contact goes, or is cleared. Parked events and kept answers that name the contact go in any
    * case: one may have come since.
    */
   async perform(requests: readonly ErasureRequested[], own: OwnErasure): Promise<void> {
     for (const request of requests) {
       await this.database.inOrganization({ organizationId: request.organizationid }, async (tx) => {
-        const { subject_request_id: requestId, contact_id: contactId } = request.data;
+        const { subject_request_id: requestId, contact_id: contactId, contact_ids: named } = request.data;
         await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
-        const ids = [...new Set([contactId, ...(await own.family(tx, contactId))])];
+        // What core says of merges holds: news of a merge, or of its undo, may come later than the request.
+        const ids = [...new Set([contactId, ...(named ?? (await own.family(tx, contactId)))])];
         await forgetParked(tx, ids);
         const names = (await own.names?.(tx, ids)) ?? [];
-        const named = [...ids, ...names.map((name) => JSON.stringify(name).toLowerCase())];
-        await tx.query(FORGET_ANSWERS, [tx.organizationId, named]);
+        const words = [...ids, ...names.map((name) => JSON.stringify(name).toLowerCase())];
+        await tx.query(FORGET_ANSWERS, [tx.organizationId, words]);
         const asked = { requestId, correlationId: request.correlationid, causationId: request.id };
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
-        const counts = known ? undefined : await own.erase(tx, contactId, request);
+        const counts = known ? undefined : await own.erase(tx, ids, request);
         if (known) await this.tell(tx, asked, known);
         else if (counts) await this.tell(tx, asked, await this.sign(tx, requestId, counts));
       });

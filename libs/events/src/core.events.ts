@@ -136,7 +136,16 @@ export const CORE_EVENTS = {
   'core.erasure.requested.v1': event(
     'contact_id',
     'A contact must be erased in every module',
-    z.object({ subject_request_id: id, contact_id: id }),
+    z.object({
+      subject_request_id: id,
+      contact_id: id,
+      contact_ids: z
+        .array(id)
+        .optional()
+        .describe(
+          'The contact and all who were merged into it, as core knew when it was asked: news of merges and of their undoing may come later.',
+        ),
+    }),
   ),
   ...family(
     'core.subject_request',

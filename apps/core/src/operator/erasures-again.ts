@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import type { ErasingModule } from '@customer-platform/erasure';
 import { Outbox } from '@customer-platform/event-bus';
+import { ContactLookup } from '../contacts/contact-lookup.js';
 
 const PIECE = 500;
 
@@ -48,6 +49,7 @@ export class ErasuresAgain {
   constructor(
     private readonly database: Database,
     private readonly outbox: Outbox,
+    private readonly lookup: ContactLookup,
   ) {}
 
   /** In pieces, each its own transaction: repeatable. @returns how many erasures were asked for */
@@ -73,6 +75,10 @@ export class ErasuresAgain {
   }
 
   private async tell(tx: Transaction, rows: readonly ErasureRow[]): Promise<void> {
+    const families = await this.lookup.familiesOf(
+      tx,
+      rows.map((row) => row.contact_id),
+    );
     await this.outbox.append(
       tx,
       rows.map((row) => ({
@@ -81,7 +87,11 @@ export class ErasuresAgain {
         key: row.contact_id,
         subject: `contacts/${row.contact_id}`,
         correlationId: row.correlation_id,
-        data: { subject_request_id: row.subject_request_id, contact_id: row.contact_id },
+        data: {
+          subject_request_id: row.subject_request_id,
+          contact_id: row.contact_id,
+          contact_ids: families.get(row.contact_id) ?? [row.contact_id],
+        },
       })),
     );
   }

@@ -1,6 +1,7 @@
 import { EXIT, runPlatform, type ExitCode } from '@customer-platform/cli';
 import { log } from '@customer-platform/http';
-import { eventually, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
+import { eventually, expectStatus, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
+import { CONTACTS } from '../contacts/contact.fixture.js';
 import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, OTHERS } from '../subject-requests/subject-request.fixture.js';
 import { erasures } from './erasures.command.js';
@@ -46,6 +47,9 @@ const asked = (organizationId: string): number =>
 async function erased(without: readonly string[] = []) {
   const { id: organizationId, caller } = world.contacts.anOrganization();
   const contact = await world.contacts.created(caller);
+  const merged = await world.contacts.created(caller);
+  const merge = { survivor_id: contact.id, merged_id: merged.id };
+  expectStatus(await caller.post(`${CONTACTS}/merge`, merge), 200);
   const request = await world.erase(caller, { contact_id: contact.id });
   for (const module of OTHERS.filter((name) => !without.includes(name)))
     await world.tell(
@@ -57,7 +61,7 @@ async function erased(without: readonly string[] = []) {
   await world.doneByCore(caller, request);
   if (without.length === 0) await world.inState(caller, request, 'completed');
   await eventually(() => expect(asked(organizationId)).toBe(1));
-  return { organizationId, caller, contact, request };
+  return { organizationId, caller, contact, merged, request };
 }
 
 describe('platform erasures ask-again', () => {
@@ -67,10 +71,13 @@ describe('platform erasures ask-again', () => {
     const before = await world.read(done.caller, done.request);
     const { code, out } = await platform('--json');
     expect([code, JSON.parse(out)]).toEqual([EXIT.done, { asked: expect.any(Number) as number }]);
-    for (const { organizationId, request, contact } of [done, open]) {
+    for (const { organizationId, request, contact, merged } of [done, open]) {
       await eventually(() => expect(asked(organizationId)).toBe(2));
       const [first, again] = probe.events('core.erasure.requested.v1', organizationId);
-      expect(again?.data).toEqual({ subject_request_id: request.id, contact_id: contact.id });
+      for (const { data } of [first, again].flatMap((each) => each ?? [])) {
+        expect(data).toMatchObject({ subject_request_id: request.id, contact_id: contact.id });
+        expect(new Set(data.contact_ids)).toEqual(new Set([contact.id, merged.id]));
+      }
       expect(again).toMatchObject({ subject: first?.subject, correlationid: first?.correlationid });
       expect(again?.id).not.toBe(first?.id);
     }

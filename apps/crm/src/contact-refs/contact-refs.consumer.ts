@@ -6,7 +6,7 @@ import {
   ContactRowsRegistry,
   type ContactEvent,
 } from '@customer-platform/contact-refs';
-import { ReferenceHolds, type Transaction } from '@customer-platform/database';
+import type { Transaction } from '@customer-platform/database';
 import { type ErasedCounts, type ErasureRequested, Erasures } from '@customer-platform/erasure';
 import { OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
@@ -19,7 +19,6 @@ export class ContactRefsConsumer {
     private readonly follower: ContactFollower,
     private readonly refs: ContactRefs,
     private readonly rows: ContactRowsRegistry,
-    private readonly holds: ReferenceHolds,
     private readonly erasures: Erasures,
   ) {}
 
@@ -35,33 +34,36 @@ export class ContactRefsConsumer {
   @OnEvent('core.erasure.requested.v1')
   erase(requests: ErasureRequested[]): Promise<void> {
     return this.erasures.perform(requests, {
-      family: (tx, contactId) => this.refs.withMerged(tx, contactId),
-      erase: (tx, contactId, request) => this.eraseOne(tx, contactId, request),
+      family: (tx, contactId) => this.familyOf(tx, contactId),
+      erase: (tx, contactIds, request) => this.eraseOne(tx, contactIds, request),
     });
+  }
+
+  /** With those of whom it has rows: one of them may be erased already, and is known to be merged no more. */
+  private async familyOf(tx: Transaction, contactId: string): Promise<string[]> {
+    const family = await this.refs.withMerged(tx, contactId);
+    const origins = [];
+    for (const rows of this.rows.all()) origins.push(...(await rows.origins(tx, family)));
+    return [...new Set([...family, ...origins])];
   }
 
   private async eraseOne(
     tx: Transaction,
-    contactId: string,
+    contactIds: readonly string[],
     request: ErasureRequested,
   ): Promise<ErasedCounts | undefined> {
     if (await isUnderWay(tx, request)) return undefined;
-    await this.refs.erase(tx, [contactId]);
-    const counts: Record<string, number> = { ...(await this.countsOf(tx, contactId)) };
-    for (const rows of this.rows.all()) await rows.remove?.(tx, [contactId]);
+    await this.refs.erase(tx, contactIds);
+    const counts: Record<string, number> = {};
+    for (const rows of this.rows.all()) counts[rows.resource] = await rows.erase(tx, contactIds);
     let isDone = true;
     for (const rows of this.rows.allSettled()) {
-      const settled = await rows.settle(tx, [contactId]);
+      const settled = await rows.settle(tx, contactIds);
       counts[rows.resource] = settled.removed;
       isDone &&= settled.isDone;
     }
     if (isDone) return counts;
-    await beginErasure(tx, request, await this.refs.withMerged(tx, contactId), counts);
+    await beginErasure(tx, request, contactIds, counts);
     return undefined;
-  }
-
-  private async countsOf(tx: Transaction, contactId: string): Promise<ErasedCounts> {
-    const references = await this.holds.count(tx, 'core.contacts', contactId);
-    return Object.fromEntries(references.map(({ resource, count }) => [resource, count]));
   }
 }

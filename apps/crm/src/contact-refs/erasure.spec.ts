@@ -14,6 +14,7 @@ import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
 
 const NOTES = '/v1/crm/notes';
+const LISTS = '/v1/crm/lists';
 
 type Completed = DomainEvent<'crm.erasure.completed.v1'>;
 
@@ -35,6 +36,9 @@ class World {
     'crm.notes.create',
     'crm.notes.read',
     'crm.notes.delete',
+    'crm.lists.create',
+    'crm.lists.read',
+    'crm.lists.update',
   ]);
 
   async contact(): Promise<string> {
@@ -51,11 +55,37 @@ class World {
     return answer.body.id;
   }
 
-  request(contactId: string): ErasureRequested {
+  request(contactId: string, contactIds?: string[]): ErasureRequested {
     return domainEvent('core.erasure.requested.v1', this.organizationId, {
       subject_request_id: newId(),
       contact_id: contactId,
+      ...(contactIds && { contact_ids: contactIds }),
     });
+  }
+
+  /** Core's news of a merge or of its undoing, heard now. */
+  hears(verb: 'merged' | 'unmerged', survivor: string, merged: string, version: number): Promise<void> {
+    const versions = { survivor_version: version, merged_version: version };
+    const data = { merge_id: newId(), survivor_id: survivor, merged_id: merged, ...versions };
+    return consumer.follow([domainEvent(`core.contact.${verb}.v1`, this.organizationId, data)]);
+  }
+
+  /** A list that holds these contacts, added one after the other. */
+  async list(contactIds: readonly string[]): Promise<string> {
+    const answer = await this.caller.post<{ id: string }>(LISTS, { name: newId() });
+    expectStatus(answer, 201);
+    for (const id of contactIds)
+      expectStatus(await this.caller.post(`${LISTS}/${answer.body.id}/members`, { contact_ids: [id] }), 200);
+    return answer.body.id;
+  }
+
+  /** Whom a list counts, and whom it shows. */
+  async members(list: string): Promise<{ count: number; ids: string[] }> {
+    const [{ body: own }, { body: members }] = [
+      await this.caller.get<{ member_count: number }>(`${LISTS}/${list}`),
+      await this.caller.get<{ data: { contact_id: string }[] }>(`${LISTS}/${list}/members`),
+    ];
+    return { count: own.member_count, ids: members.data.map(({ contact_id: id }) => id) };
   }
 
   async notes(): Promise<number> {
@@ -164,7 +194,7 @@ describe('the erasure of a contact', () => {
       );
       return rows.map(({ key }) => key);
     };
-    const request = world.request(contact);
+    const request = world.request(contact, [contact, merged]);
     await parked();
     await consumer.erase([request]);
     expect(await keys()).toEqual([other]);
@@ -247,5 +277,83 @@ describe('the keys of receipts', () => {
   it('are for core alone', async () => {
     const answer = await fetch(`${crm.app.internalUrl}/internal/erasure/keys`);
     expect(answer.status).toBe(401);
+  });
+});
+
+describe('an erasure heard of before', () => {
+  it('the undo that parted its contact from another takes what still stands under the other', async () => {
+    const world = new World();
+    const [merged, survivor] = [await world.contact(), await world.contact()];
+    const kept = await world.note(survivor);
+    await world.note(merged);
+    const list = await world.list([merged, survivor]);
+    await world.hears('merged', survivor, merged, 2);
+    expect(await world.members(list)).toEqual({ count: 1, ids: [survivor] });
+    const request = world.request(merged, [merged]);
+    await consumer.erase([request]);
+    const [told] = await world.told(request);
+    expect(told?.data.counts).toMatchObject({ notes: 1, 'list-members': 1 });
+    for (const heard of [false, true]) {
+      if (heard) await world.hears('unmerged', survivor, merged, 3);
+      expect(await world.notes()).toBe(1);
+      expect((await world.caller.get<{ contact_id: string }>(`${NOTES}/${kept}`)).body.contact_id).toBe(
+        survivor,
+      );
+      expect(await world.members(list)).toEqual({ count: 1, ids: [survivor] });
+    }
+  });
+
+  it.each(['named', 'not named'])('a merge takes what was written on who was merged, %s', async (how) => {
+    const world = new World();
+    const ids = [await world.contact(), await world.contact(), await world.contact()];
+    const [survivor = '', between = '', merged = ''] = ids;
+    for (const id of ids) await world.note(id);
+    const list = await world.list([merged]);
+    await world.hears('merged', survivor, between, 3);
+    const request = world.request(survivor, how === 'named' ? ids : undefined);
+    await consumer.erase([request]);
+    const [told] = await world.told(request);
+    expect(told?.data.counts).toMatchObject({ notes: how === 'named' ? 3 : 2 });
+    await world.hears('merged', between, merged, 2);
+    const end = { contact_id: merged, version: 9, changed_fields: [], contact: null };
+    await consumer.follow([domainEvent('core.contact.erased.v1', world.organizationId, end)]);
+    expect(await world.notes()).toBe(0);
+    expect(await world.members(list)).toEqual({ count: 0, ids: [] });
+  });
+
+  it.each(['named', 'not named'])(
+    'after the end of who was merged counts what was theirs, %s',
+    async (how) => {
+      const world = new World();
+      const [survivor, merged] = [await world.contact(), await world.contact()];
+      for (const id of [survivor, merged]) await world.note(id);
+      await world.hears('merged', survivor, merged, 2);
+      const end = { contact_id: merged, version: 3, changed_fields: [], contact: null };
+      await consumer.follow([domainEvent('core.contact.erased.v1', world.organizationId, end)]);
+      const request = world.request(survivor, how === 'named' ? [survivor, merged] : undefined);
+      await consumer.erase([request]);
+      const [told] = await world.told(request);
+      expect(told?.data.counts).toMatchObject({ notes: 2 });
+      expect(await world.notes()).toBe(0);
+    },
+  );
+
+  it('the undo of an inner merge leaves what was written on whom core does not name', async () => {
+    const world = new World();
+    const ids = [await world.contact(), await world.contact(), await world.contact()];
+    const [survivor = '', between = '', parted = ''] = ids;
+    for (const id of ids) await world.note(id);
+    const list = await world.list([parted]);
+    await world.hears('merged', between, parted, 2);
+    await world.hears('merged', survivor, between, 4);
+    await consumer.erase([world.request(survivor, [survivor, between])]);
+    await world.hears('merged', survivor, between, 4);
+    expect(await world.notes()).toBe(1);
+    await world.hears('unmerged', between, parted, 3);
+    expect(await world.members(list)).toEqual({ count: 1, ids: [parted] });
+    const [row] = await crm.database.query('SELECT contact_id FROM notes WHERE organization_id = $1', [
+      world.organizationId,
+    ]);
+    expect(row).toEqual({ contact_id: parted });
   });
 });

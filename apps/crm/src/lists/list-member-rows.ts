@@ -1,8 +1,9 @@
-import type { ContactRows } from '@customer-platform/contact-refs';
+import { concerns, writtenOn, type ContactRows } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
 
 const OF_CONTACTS = 'organization_id = $1 AND contact_id = ANY($2::uuid[])';
-const ORIGINS = `SELECT DISTINCT origin_contact_id AS origin FROM list_members WHERE ${OF_CONTACTS}`;
+const ORIGINS = `SELECT DISTINCT origin_contact_id AS origin FROM list_members
+   WHERE organization_id = $1 AND ${concerns('$2')}`;
 const LISTS = `
   SELECT id FROM lists
    WHERE organization_id = $1 AND id IN (SELECT list_id FROM list_members WHERE ${OF_CONTACTS})
@@ -10,10 +11,14 @@ const LISTS = `
 
 /** Hidden while it moves: of two that meet, the next steps decide which is shown. */
 const MOVE = `
-  UPDATE list_members AS member SET contact_id = given.contact_id, shown = false
-    FROM unnest($3::uuid[], $4::uuid[]) AS given (origin, contact_id)
-   WHERE member.organization_id = $1 AND member.contact_id = ANY($2::uuid[])
-     AND member.origin_contact_id = given.origin AND member.contact_id <> given.contact_id`;
+  UPDATE list_members SET contact_id = given.to_id, shown = false
+    FROM unnest($3::uuid[], $4::uuid[]) AS given (origin, to_id)
+   WHERE organization_id = $1 AND ${concerns('$2')}
+     AND origin_contact_id = given.origin AND contact_id <> given.to_id`;
+
+const HOLDERS = `
+  SELECT DISTINCT contact_id AS id FROM list_members WHERE organization_id = $1 AND ${concerns('$2')}`;
+const ERASE = `DELETE FROM list_members WHERE organization_id = $1 AND ${writtenOn('$2')} RETURNING shown`;
 
 const CONCERNED = `
   member.organization_id = $1 AND member.list_id = ANY($2::uuid[]) AND member.contact_id = ANY($3::uuid[])`;
@@ -36,13 +41,15 @@ const RECOUNT = `
  * contact it came from; the undo of the merge parts the two, and both are what they were.
  */
 export const LIST_MEMBER_ROWS: ContactRows = {
+  resource: 'list-members',
   origins: async (tx, contactIds) => {
     const rows = await tx.query<{ origin: string }>(ORIGINS, [tx.organizationId, contactIds]);
     return rows.map(({ origin }) => origin);
   },
   move: async (tx, contactIds, moves) => {
-    const concerned = [...new Set([...contactIds, ...moves.map(({ to }) => to)])];
-    await recounting(tx, contactIds, concerned, async (lists) => {
+    const holders = await holdersOf(tx, contactIds);
+    const concerned = [...new Set([...holders, ...moves.map(({ to }) => to)])];
+    await recounting(tx, holders, concerned, async (lists) => {
       const origins = moves.map(({ origin }) => origin);
       await tx.query(MOVE, [tx.organizationId, contactIds, origins, moves.map(({ to }) => to)]);
       await tx.query(HIDE, [tx.organizationId, lists, concerned]);
@@ -53,7 +60,23 @@ export const LIST_MEMBER_ROWS: ContactRows = {
     recounting(tx, contactIds, contactIds, async () => {
       await tx.query(`DELETE FROM list_members WHERE ${OF_CONTACTS}`, [tx.organizationId, contactIds]);
     }),
+  erase: async (tx, origins) => {
+    const holders = await holdersOf(tx, origins);
+    let erased = 0;
+    await recounting(tx, holders, holders, async (lists) => {
+      const members = await tx.query<{ shown: boolean }>(ERASE, [tx.organizationId, origins]);
+      erased = members.filter(({ shown }) => shown).length;
+      await tx.query(SHOW, [tx.organizationId, lists, holders]);
+    });
+    return erased;
+  },
 };
+
+/** Under whom the rows that concern these contacts stand. */
+async function holdersOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(HOLDERS, [tx.organizationId, contactIds]);
+  return rows.map(({ id }) => id);
+}
 
 /** Locks the lists that hold these contacts, in one order for all, and corrects their counts by what `work` changes. */
 async function recounting(

@@ -16,6 +16,7 @@ import { UnboundListCounts1767300000000 } from './1767300000000-unbound-list-cou
 import { CreateContactRecordJobs1768200000000 } from './1768200000000-create-contact-record-jobs.js';
 import { IndexMergedContacts1768200001000 } from './1768200001000-index-merged-contacts.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
+import { IndexMovedRows1768400000000 } from './1768400000000-index-moved-rows.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -36,4 +37,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateContactRecordJobs1768200000000,
   IndexMergedContacts1768200001000,
   CreateInstallation1768388000000,
+  IndexMovedRows1768400000000,
 ];

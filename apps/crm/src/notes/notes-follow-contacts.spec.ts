@@ -67,6 +67,11 @@ class World {
     return domainEvent(`core.contact.${verb}.v1`, this.organizationId, data);
   }
 
+  request(contactId: string): DomainEvent<'core.erasure.requested.v1'> {
+    const data = { subject_request_id: newId(), contact_id: contactId };
+    return domainEvent('core.erasure.requested.v1', this.organizationId, data);
+  }
+
   async note(contactId: string): Promise<NoteDto> {
     const answer = await this.caller.post<NoteDto>(NOTES, { contact_id: contactId, body: 'A note' });
     expectStatus(answer, 201);
@@ -174,6 +179,7 @@ describe.each(['erased', 'purged'] as const)('notes of a contact that is %s', (v
     await world.caller.delete(`${NOTES}/${deleted.id}`);
     const kept = await world.note(other);
     await consumer.follow([world.merge(contact, merged)]);
+    if (verb === 'erased') await consumer.erase([world.request(contact)]);
     await consumer.follow([world.end(contact, verb)]);
     for (const { id } of [...notes, deleted]) {
       expectProblem(await world.caller.get(`${NOTES}/${id}`), 404, 'not_found');

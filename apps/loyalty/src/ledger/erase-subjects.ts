@@ -1,7 +1,9 @@
 import { afterLocks, type Clock, type Transaction } from '@customer-platform/database';
-import { lockSubjects } from './subjects.js';
+import { lockOrigins } from './subjects.js';
 
-const REFS = `SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = $2`;
+const REFS = `SELECT subject_ref FROM subjects WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[])`;
+
+const ORIGINS = `SELECT origin_contact_id AS id FROM subjects WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])`;
 
 /**
  * A tombstone says how much there is without a name, so that totals before and after can be compared. Its rows are those
@@ -28,13 +30,18 @@ const DROP_EMPTY = `
                       WHERE t.organization_id = balances.organization_id AND t.subject_ref = balances.subject_ref)`;
 
 /**
- * Cuts every tie between a contact and its rows of the ledger, those of contacts merged into it included; the rows
- * stay, and their lots still expire. Answers how many rows have lost their name.
+ * Cuts every tie between these contacts and the rows of the ledger that were posted under their refs, whomever these
+ * belong to by what is known of merges; the rows stay, and their lots still expire. Answers how many rows have lost their
+ * name.
  */
-export async function eraseSubjects(tx: Transaction, contactId: string, clock: Clock): Promise<number> {
+export async function eraseSubjects(
+  tx: Transaction,
+  contactIds: readonly string[],
+  clock: Clock,
+): Promise<number> {
   // Also a contact without points gets a ref here, for a moment: whoever opens one for it waits, and finds it erased.
-  const [, now] = await afterLocks(clock, lockSubjects(tx, [contactId]));
-  const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, contactId]);
+  const [, now] = await afterLocks(clock, lockOrigins(tx, contactIds));
+  const rows = await tx.query<{ subject_ref: string }>(REFS, [tx.organizationId, contactIds]);
   const refs = rows.map(({ subject_ref: ref }) => ref);
   const buried = await tx.query<{ transactions: string }>(BURY, [tx.organizationId, refs, now]);
   await tx.query('DELETE FROM links WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[])', [
@@ -47,4 +54,10 @@ export async function eraseSubjects(tx: Transaction, contactId: string, clock: C
   ]);
   await tx.query(DROP_EMPTY, [tx.organizationId, refs]);
   return buried.reduce((sum, { transactions }) => sum + Number(transactions), 0);
+}
+
+/** These contacts, and those on whose refs they have points. */
+export async function originsOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(ORIGINS, [tx.organizationId, contactIds]);
+  return [...new Set([...contactIds, ...rows.map(({ id }) => id)])];
 }

@@ -36,9 +36,13 @@ beforeEach(() => {
 });
 
 /** Has the contact erased and answers what loyalty said when it was done. */
-async function erase(contactId: string) {
+async function erase(contactId: string, contactIds?: string[]) {
   const { organizationId } = world;
-  const data = { subject_request_id: randomUUID(), contact_id: contactId };
+  const data = {
+    subject_request_id: randomUUID(),
+    contact_id: contactId,
+    ...(contactIds && { contact_ids: contactIds }),
+  };
   const [request] = await probe.publish({ type: 'core.erasure.requested.v1', organizationId, data });
   const completed = await eventually(() => {
     const told = probe
@@ -209,13 +213,94 @@ describe('the erasure of a contact', () => {
   });
 });
 
+/** Core's news of merges and of their undoing, in the order in which loyalty hears it. */
+async function hears(
+  type: 'core.contact.merged.v1' | 'core.contact.unmerged.v1',
+  survivor: string,
+  merged: string,
+  version: number,
+): Promise<void> {
+  const versions = { survivor_version: version, merged_version: version };
+  const data = { merge_id: randomUUID(), survivor_id: survivor, merged_id: merged, ...versions };
+  await probe.publish({ type, organizationId: world.organizationId, data });
+}
+
+/** Rows of which nobody is the owner any more. */
+const anonymous = async (): Promise<number> => (await world.transactions('limit=200&tombstoned=true')).length;
+
+describe('an erasure heard of before', () => {
+  beforeEach(() => world.rule({ formula: { type: 'fixed', points: 10 } }));
+
+  it('the undo that parted its contact from another takes the points that the other still has', async () => {
+    const [survivor, merged] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(survivor, merged);
+    await hears('core.contact.merged.v1', survivor.contact_id, merged.contact_id, 2);
+    await eventually(async () =>
+      expect((await world.balance(survivor.contact_id)).points).toBe(2 * (10 + MARKERS)),
+    );
+    const { completed } = await erase(merged.contact_id, [merged.contact_id]);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 2 });
+    await hears('core.contact.unmerged.v1', survivor.contact_id, merged.contact_id, 3);
+    await world.record(aRecordedEvent({ contact_id: survivor.contact_id, event: 'nothing' }));
+    expect(await anonymous()).toBe(2);
+    expect((await world.balance(survivor.contact_id)).points).toBe(10 + 2 * MARKERS);
+    expect(await textOf(EVERYTHING)).not.toContain(merged.contact_id);
+  });
+
+  it.each(['named', 'not named'])('a merge takes the points of who was merged, %s', async (how) => {
+    const [survivor, between, merged] = [aRecordedEvent(), aRecordedEvent(), aRecordedEvent()];
+    await world.record(survivor, between, merged);
+    await hears('core.contact.merged.v1', survivor.contact_id, between.contact_id, 3);
+    const ids = [survivor, between, merged].map(({ contact_id: id }) => id);
+    const { completed } = await erase(survivor.contact_id, how === 'named' ? ids : undefined);
+    expect(completed[0]?.data.counts).toEqual({ transactions: how === 'named' ? 6 : 4 });
+    await hears('core.contact.merged.v1', between.contact_id, merged.contact_id, 2);
+    const end = { contact_id: merged.contact_id, version: 9, changed_fields: [], contact: null };
+    const { organizationId } = world;
+    await probe.publish({ type: 'core.contact.erased.v1', organizationId, data: end });
+    await eventually(async () => {
+      expect(await anonymous()).toBe(6);
+      const everything = await textOf(EVERYTHING);
+      for (const id of ids) expect(everything).not.toContain(id);
+    });
+  });
+
+  it.each(['named', 'not named'])('after the end of who was merged counts their rows, %s', async (how) => {
+    const [survivor, merged] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(survivor, merged);
+    await hears('core.contact.merged.v1', survivor.contact_id, merged.contact_id, 2);
+    await eventually(async () =>
+      expect((await world.balance(survivor.contact_id)).points).toBe(2 * (10 + MARKERS)),
+    );
+    const { organizationId } = world;
+    const end = { contact_id: merged.contact_id, version: 3, changed_fields: [], contact: null };
+    await probe.publish({ type: 'core.contact.erased.v1', organizationId, data: end });
+    await eventually(async () => expect(await textOf(['contact_refs'])).not.toContain(merged.contact_id));
+    const ids = [survivor, merged].map(({ contact_id: id }) => id);
+    const { completed } = await erase(survivor.contact_id, how === 'named' ? ids : undefined);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 4 });
+  });
+
+  it('the undo of an inner merge leaves the points of whom core does not name', async () => {
+    const [survivor, between, parted] = [aRecordedEvent(), aRecordedEvent(), aRecordedEvent()];
+    await world.record(survivor, between, parted);
+    await hears('core.contact.merged.v1', between.contact_id, parted.contact_id, 2);
+    await hears('core.contact.merged.v1', survivor.contact_id, between.contact_id, 4);
+    const { completed } = await erase(survivor.contact_id, [survivor.contact_id, between.contact_id]);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 4 });
+    await hears('core.contact.unmerged.v1', between.contact_id, parted.contact_id, 3);
+    await world.record(aRecordedEvent({ contact_id: parted.contact_id, event: 'nothing' }));
+    expect((await world.balance(parted.contact_id)).points).toBe(10 + 2 * MARKERS);
+  });
+});
+
 describe('points written while their contact is erased', () => {
   const inOrganization = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> =>
     app.app.get(Database).inOrganization({ organizationId: world.organizationId }, work);
   const eraseDirectly = (contactId: string) =>
     inOrganization(async (tx) => {
       await app.app.get(LoyaltyContactRefs).erase(tx, [contactId]);
-      return eraseSubjects(tx, contactId, app.app.get(Clock));
+      return eraseSubjects(tx, [contactId], app.app.get(Clock));
     });
 
   it.each(['first', 'second'])('are refused or go with it when the writer comes %s', async (place) => {

@@ -8,6 +8,7 @@ import {
 } from '@customer-platform/testing';
 import {
   type LoyaltyWorld,
+  aContactChange,
   aLoyaltyWorld,
   aRecordedEvent,
   MARKERS,
@@ -136,5 +137,23 @@ describe('merged contacts', () => {
       ]),
     );
     expect(told.map(({ data }) => data.transaction_id)).toEqual([reversal.id, reversal.id]);
+  });
+
+  it('parted, earn by themselves before their undo is heard of, and with it change nothing', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const [a, b] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(a, b);
+    await merge(b.contact_id, a.contact_id, 2);
+    await eventually(async () => expect(await pointsOf(b.contact_id)).toBe(2 * (10 + MARKERS)));
+    const { organizationId } = world;
+    const data = aContactChange(a.contact_id, 4);
+    await probe.publish({ type: 'core.contact.updated.v1', organizationId, data });
+    await world.record(aRecordedEvent({ contact_id: a.contact_id }));
+    expect(await pointsOf(a.contact_id)).toBe(20 + 2 * MARKERS);
+    expect(await pointsOf(b.contact_id)).toBe(10 + MARKERS);
+    await undo(b.contact_id, a.contact_id, 3);
+    await world.record(aRecordedEvent({ contact_id: b.contact_id, event: 'nothing' }));
+    expect(await pointsOf(a.contact_id)).toBe(20 + 2 * MARKERS);
+    expect(probe.events('loyalty.evaluation.failed.v1', organizationId)).toEqual([]);
   });
 });

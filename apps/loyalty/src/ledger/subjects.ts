@@ -28,6 +28,20 @@ const LOCK = `
    ORDER BY s.subject_ref
      FOR UPDATE OF b`;
 
+/**
+ * Whom a ref was opened for has it: an undo, of which their contact has been told, may yet have to be told of to the
+ * survivor's.
+ */
+const TAKE_BACK = `
+  UPDATE subjects SET contact_id = origin_contact_id
+   WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[]) AND contact_id <> origin_contact_id`;
+
+const LOCK_ORIGINS = `
+  SELECT FROM subjects s JOIN balances b USING (organization_id, subject_ref)
+   WHERE s.organization_id = $1 AND s.origin_contact_id = ANY($2::uuid[])
+   ORDER BY s.subject_ref
+     FOR UPDATE OF b`;
+
 const LOCK_REFS = `
   SELECT FROM balances WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref FOR UPDATE`;
 
@@ -55,17 +69,50 @@ export async function lockSubjects(
   contactIds: readonly string[],
 ): Promise<Map<string, Subjects>> {
   const contacts = [...new Set(contactIds)].sort();
-  const ids = uuids(contacts);
-  await tx.query(ENSURE, [tx.organizationId, uuids(contacts.map(() => randomUUID())), ids]);
-  const rows = await tx.query<Row>(LOCK, [tx.organizationId, ids]);
+  await open(tx, contacts);
+  let refs = await lockOf(tx, contacts);
+  const away = contacts.filter((id) => !refs.some((row) => isOwn(row) && row.contact_id === id));
+  if (away.length > 0) {
+    await lockOrigins(tx, away);
+    await tx.query(TAKE_BACK, [tx.organizationId, uuids(away)]);
+    refs = await lockOf(tx, contacts);
+  }
+  const byContact = Map.groupBy(await stillTheirs(tx, refs), (row) => row.contact_id);
   return new Map(
-    [...Map.groupBy(rows, (row) => row.contact_id)].map(([contactId, own]) => {
-      // The first of another origin where its own has gone with an undo that is yet to be told of.
-      const first = own.find((row) => row.origin_contact_id === contactId) ?? own[0];
-      return [contactId, { own: (first as Row).subject_ref, all: own.map((row) => row.subject_ref) }];
+    [...byContact].flatMap(([contactId, rows]) => {
+      const own = rows.find(isOwn);
+      return own ? [[contactId, { own: own.subject_ref, all: rows.map((row) => row.subject_ref) }]] : [];
     }),
   );
 }
+
+/** Locks the refs that were opened for these contacts, whomever they belong to; each has one. */
+export async function lockOrigins(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+  await open(tx, contactIds);
+  await tx.query(LOCK_ORIGINS, [tx.organizationId, uuids(contactIds)]);
+}
+
+async function open(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+  const refs = uuids(contactIds.map(() => randomUUID()));
+  await tx.query(ENSURE, [tx.organizationId, refs, uuids(contactIds)]);
+}
+
+function lockOf(tx: Transaction, contactIds: readonly string[]): Promise<Row[]> {
+  return tx.query<Row>(LOCK, [tx.organizationId, uuids(contactIds)]);
+}
+
+/** A ref of somebody else may have been erased, or taken back, until its lock was held. */
+async function stillTheirs(tx: Transaction, rows: readonly Row[]): Promise<Row[]> {
+  const others = rows.filter((row) => !isOwn(row));
+  if (others.length === 0) return [...rows];
+  const now = await contactsOf(
+    tx,
+    others.map((row) => row.subject_ref),
+  );
+  return rows.filter((row) => isOwn(row) || now.get(row.subject_ref) === row.contact_id);
+}
+
+const isOwn = (row: Row): boolean => row.origin_contact_id === row.contact_id;
 
 /** As `lockSubjects`, for refs that are there, erased ones included. */
 export async function lockRefs(tx: Transaction, refs: readonly string[]): Promise<void> {

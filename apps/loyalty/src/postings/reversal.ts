@@ -14,7 +14,7 @@ import {
   spendableLots,
   takeFrom,
 } from '../ledger/lots.js';
-import { lockRefs } from '../ledger/subjects.js';
+import { contactsOf, lockRefs } from '../ledger/subjects.js';
 import type { Effect } from './movement.js';
 import { expiredOfCredit, type ReturnedLot, returnedLots } from './returned-lots.js';
 
@@ -108,7 +108,11 @@ async function withReturned(tx: Transaction, original: Original): Promise<Origin
   // Under the locks none is added; one that was added before them may be of another ref.
   const returned = await returnedLots(tx, original);
   if (returned.length > 0) await lockRefs(tx, refsOf(returned));
-  return { ...original, returned };
+  // An erasure of somebody who was parted from the contact waits for these locks, and for no other.
+  const contacts = await contactsOf(tx, own);
+  const isTheirs = (ref: string): boolean => contacts.get(ref) === original.contactId;
+  if (!isTheirs(original.subjectRef)) throw new Problem('not_reversible');
+  return { ...original, refs: original.refs.filter(isTheirs), returned };
 }
 
 async function readOriginal(tx: Transaction, id: string): Promise<Original> {

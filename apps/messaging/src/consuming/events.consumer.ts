@@ -51,7 +51,7 @@ export class EventsConsumer {
 
   @OnEvent('core.erasure.requested.v1')
   async erase(requests: ErasureRequested[]): Promise<void> {
-    for (const { organizationid, data } of requests) await this.erasure.stop(organizationid, data.contact_id);
+    for (const request of requests) await this.erasure.stop(request);
     await this.erasures.perform(requests, this.erasure);
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
-import type { ErasedCounts, OwnErasure } from '@customer-platform/erasure';
+import type { ErasedCounts, ErasureRequested, OwnErasure } from '@customer-platform/erasure';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
@@ -69,12 +69,13 @@ export class ContactErasure implements OwnErasure {
   ) {}
 
   /** When this returns, no hand-off to the contact begins any more and none is under way. Repeatable. */
-  async stop(organizationId: string, contactId: string): Promise<void> {
+  async stop({ organizationid: organizationId, data }: ErasureRequested): Promise<void> {
     const where = { organizationId };
     const { contactIds, addressKeys } = await this.database.inOrganization(where, async (tx) => {
       // Who is writing a send to the contact is waited for; who comes later is told that it is gone.
-      await this.holds.hold(tx, 'core.contacts', contactId);
-      const person = await this.personOf(tx, contactId);
+      await this.holds.hold(tx, 'core.contacts', data.contact_id);
+      const family = data.contact_ids ?? (await this.contacts.family(tx, data.contact_id));
+      const person = await this.personOf(tx, family);
       await this.contacts.close(tx, person.contactIds);
       await this.sends.cancelOfPerson(tx, person, this.clock.now());
       return person;
@@ -94,10 +95,14 @@ export class ContactErasure implements OwnErasure {
   }
 
   /** Erases the contact and all who were merged into it, in the caller's transaction, after {@link stop}. */
-  async erase(tx: Transaction, contactId: string): Promise<ErasedCounts> {
-    await this.holds.hold(tx, 'core.contacts', contactId);
-    const person = await this.personOf(tx, contactId);
-    const { contactIds, known } = person;
+  async erase(
+    tx: Transaction,
+    contactIds: readonly string[],
+    { data }: ErasureRequested,
+  ): Promise<ErasedCounts> {
+    await this.holds.hold(tx, 'core.contacts', data.contact_id);
+    const person = await this.personOf(tx, contactIds);
+    const { known } = person;
     await this.contacts.erase(tx, contactIds);
     await this.tokens.remove(tx, contactIds);
     await this.waits.forget(tx, contactIds);
@@ -127,8 +132,10 @@ export class ContactErasure implements OwnErasure {
     };
   }
 
-  private async personOf(tx: Transaction, contactId: string): Promise<Person & { known: KeyOfChannel[] }> {
-    const contactIds = await this.contacts.family(tx, contactId);
+  private async personOf(
+    tx: Transaction,
+    contactIds: readonly string[],
+  ): Promise<Person & { known: KeyOfChannel[] }> {
     const profiles = await this.contacts.profiles(tx, contactIds);
     const { organizationId } = tx;
     const devices = await this.tokens.of(tx, contactIds);

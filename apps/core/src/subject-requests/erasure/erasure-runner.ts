@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, ItemJob, SigningKeys, type WorkerTransaction } from '@customer-platform/database';
 import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
+import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { ErasedIdentifiers, type Identifier } from '../blocklist/erased-identifiers.js';
 import { RequestsEnd } from '../requests-end.js';
 import { ErasureSignal } from './erasure.signal.js';
@@ -110,6 +111,7 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     private readonly receipts: Receipts,
     private readonly blocklist: ErasedIdentifiers,
     private readonly requests: RequestsEnd,
+    private readonly lookup: ContactLookup,
     signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
@@ -138,7 +140,7 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
         return this.finish(tx, row);
       case 'asked':
         await tx.query(ASKED, [...key, this.clock.now()]);
-        return this.outbox.append(tx, requestedEvent(row));
+        return this.outbox.append(tx, await this.requestedEvent(tx, row));
       default:
         return this.takeAway(tx, row, row.step);
     }
@@ -210,18 +212,24 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     await tx.query(FORGET_WORDS, [organizationId, requestId, now]);
     await this.receipts.keepOwn(tx, { requestId, counts, signature });
   }
-}
 
-function requestedEvent(row: ErasureRow): NewDomainEvent {
-  const { organization_id: organizationId, contact_id: contactId, correlation_id: correlationId } = row;
-  return {
-    type: 'core.erasure.requested.v1',
-    organizationId,
-    key: contactId,
-    subject: `contacts/${contactId}`,
-    correlationId,
-    data: { subject_request_id: row.subject_request_id, contact_id: contactId },
-  };
+  /** Who is erased is merged, and parted, no more: their family is what it was at the beginning. */
+  private async requestedEvent(tx: WorkerTransaction, row: ErasureRow): Promise<NewDomainEvent> {
+    const { organization_id: organizationId, contact_id: contactId, correlation_id: correlationId } = row;
+    const families = await this.lookup.familiesOf(tx, [contactId]);
+    return {
+      type: 'core.erasure.requested.v1',
+      organizationId,
+      key: contactId,
+      subject: `contacts/${contactId}`,
+      correlationId,
+      data: {
+        subject_request_id: row.subject_request_id,
+        contact_id: contactId,
+        contact_ids: families.get(contactId) ?? [contactId],
+      },
+    };
+  }
 }
 
 function erasedEvent(row: ErasureRow, { id, version }: { id: string; version: number }): NewDomainEvent {

@@ -66,7 +66,7 @@ export class ErasureStart {
       key: contactId,
       subject: `contacts/${contactId}`,
       correlationId: request.correlationId,
-      data: { subject_request_id: request.id, contact_id: contactId },
+      data: { subject_request_id: request.id, contact_id: contactId, contact_ids: ids },
     });
   }
 

@@ -49,6 +49,10 @@ const REFERENCES = `
       WHERE organization_id = $1 AND contact_id = given.contact_id AND record_id > given.after
       ORDER BY record_id LIMIT ${String(LOOKED_AT)}) AS own
    ORDER BY own.contact_id, own.record_id, own.field`;
+/** Under whom records of these contacts stand: the undo that parted them may be yet to be heard of. */
+const HOLDERS = `
+  SELECT DISTINCT contact_id AS id FROM object_references
+   WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[]) AND contact_id <> origin_contact_id`;
 /** Of the same records to others whom the same work concerns: each record is removed, and counted, once. */
 const BESIDES = `
   SELECT definition_id, record_id, field, contact_id, origin_contact_id AS origin FROM object_references
@@ -99,7 +103,9 @@ export class RecordsOfContacts implements SettledRows {
   /** The first piece, in the transaction of what is told of the contacts, which has locked them. */
   async settle(tx: Transaction, contactIds: readonly string[]): Promise<Settled> {
     if (contactIds.length === 0) return { removed: 0, isDone: true };
-    const jobs = await beginJobs(tx, await this.refs.withMerged(tx, ...contactIds));
+    const family = await this.refs.withMerged(tx, ...contactIds);
+    const holders = await tx.query<{ id: string }>(HOLDERS, [tx.organizationId, family]);
+    const jobs = await beginJobs(tx, [...new Set([...family, ...holders.map(({ id }) => id)])]);
     const own = jobs.filter(({ contact_id: id }) => contactIds.includes(id));
     const rows = await referencesOf(tx, own);
     const settled = await this.piece(tx, own, { kept: new Set(contactIds), rows });

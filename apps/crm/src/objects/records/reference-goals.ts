@@ -23,6 +23,8 @@ export function goalOf({ contact_id: contactId, origin }: Reference, ends: Ends)
   const end = ends.get(origin);
   // Of an origin that is not known whoever has it now decides.
   const decides = end?.state === undefined ? ends.get(contactId) : end;
+  // Who was merged into an erased one is either parted again, or erased, too: of which it will be heard.
+  if (end?.state === 'erased' && end.id !== origin) return 'stays';
   if (isGone(decides?.state)) return {};
   return end?.state === undefined || end.id === contactId ? 'stays' : { to: end.id };
 }
