@@ -22,6 +22,7 @@ export { ItemJob } from './jobs/item-job.js';
 export { OrganizationTurns } from './jobs/organization-turns.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
 export { pageOf, pageOfOwners, pageOfSelects } from './lists/page-of.js';
+export { pageUntilEnd } from './lists/page-until-end.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';
 export { sealedSigningKeys, type SealedColumn } from './reencryption/sealed-column.js';
 export { KeySeal } from './signing-keys/key-seal.js';

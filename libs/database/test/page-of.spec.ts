@@ -255,4 +255,44 @@ describe('pageOf', () => {
     expect(Number(/"Actual Rows":([\d.]+)/.exec(plan)?.[1])).toBeLessThanOrEqual(51);
     expect(plan).not.toContain('Rows Removed by Filter');
   });
+
+  it('read up to an end says of one state of the database what it shows and where it ends', async () => {
+    const organizationId = anOrganization().id;
+    const given = (from: number) =>
+      Array.from({ length: 5 }, (_, n) => ({ name: n === 0 ? 'x' : 'y', weight: n, at: from + n }));
+    await insert(organizationId, given(0));
+    let latest = 0;
+    /** Eight rows are looked at; what commits as a statement ends is of the next one. */
+    const read = (query: Record<string, string>): Promise<Page<Row>> =>
+      world.database.inOrganization({ organizationId }, async (tx) => {
+        let between = false;
+        const counted = {
+          ...tx,
+          query: async (sql: string, values: unknown[]) => {
+            const rows = await tx.query(sql, values);
+            if (!between) await insert(organizationId, given((latest += 100)));
+            between = true;
+            return rows;
+          },
+        };
+        const asked = request(organizationId, { sort: 'created_at', name: 'x', ...query });
+        const [at, id] = asked.after ?? ['-infinity', '00000000-0000-0000-0000-000000000000'];
+        const rows = `SELECT * FROM widgets WHERE organization_id = $1 AND (created_at, id) > ($2, $3)
+          ORDER BY created_at, id`;
+        const parameters = [organizationId, at, id];
+        const end = `${rows} OFFSET 7 LIMIT 1`;
+        return pageOf<Row>(counted as never, `SELECT * FROM (${rows} LIMIT 8) AS own`, asked, {
+          parameters,
+          end,
+        });
+      });
+    expect((await read({})).page.next_cursor).toBeNull();
+    const first = await read({});
+    expect(first.data.map(({ weight }) => weight)).toEqual([0, 0]);
+    const { data, page: next } = await read({ cursor: first.page.next_cursor ?? '' });
+    expect(data).toHaveLength(1);
+    expect(next.next_cursor).toBeNull();
+    expect((await read({ limit: '1' })).data).toHaveLength(1);
+    expect((await read({ name: 'z' })).data).toEqual([]);
+  });
 });

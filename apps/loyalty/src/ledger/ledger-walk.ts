@@ -23,22 +23,15 @@ export function isWalk({ filters }: ListQuery): boolean {
  * A page of an organization's ledger, gone through in the order of creation as far as the page goes.
  * @param select the rows that are shown, given those of `transactions`
  */
-export async function walkPage<Row extends object>(
+export function walkPage<Row extends object>(
   tx: Transaction,
   select: (transactions: string) => string,
   query: ListQuery,
 ): Promise<Page<Row>> {
   const { rows, parameters } = rowsOf(tx, query);
   const looked = select(`(${rows} LIMIT ${String(MOST_LOOKED_AT)})`);
-  const page = await pageOf<Row>(tx, looked, query, { parameters });
-  if (page.page.next_cursor !== null) return page;
-  const [last] = await tx.query<{ id: string; created_at: Date }>(
-    `${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1`,
-    parameters,
-  );
-  if (!last) return page;
-  const next_cursor = query.cursorFor([last.created_at.toISOString(), last.id]);
-  return { data: page.data, page: { ...page.page, next_cursor } };
+  const end = `${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1`;
+  return pageOf<Row>(tx, looked, query, { parameters, end });
 }
 
 /** The rows from the cursor on, within the bounds of creation. */

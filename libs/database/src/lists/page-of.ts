@@ -3,6 +3,7 @@ import type { Transaction } from '../transaction.js';
 import { boundedRows, type FirstRows } from './bounded-rows.js';
 import { filterCondition } from './filter-conditions.js';
 import { Parameters } from './parameters.js';
+import { pageUntilEnd } from './page-until-end.js';
 import { cursorText, keysetCondition, orderBy } from './keyset.js';
 
 /** What {@link pageOf} adds to the select. */
@@ -13,6 +14,8 @@ interface PageOptions<Row, Item> {
   map?: (row: Row) => Item;
   /** For rows that may be large: the page ends early, with a cursor, at 4 MiB of them, and no more are read. */
   largeRows?: boolean;
+  /** Where what is looked at for the page ends, if it does before the rows do: at most one row, with the columns of sorts. */
+  end?: string;
 }
 
 /**
@@ -73,7 +76,7 @@ async function readPage<Row extends object, Item>(
   tx: Transaction,
   { branches, parameters }: Source,
   query: ListQuery,
-  { map, largeRows }: PageOptions<Row, Item>,
+  { map, largeRows, end }: PageOptions<Row, Item>,
 ): Promise<Page<Item>> {
   const conditions = [
     ...query.filters.map((filter) => filterCondition(filter, parameters)),
@@ -90,6 +93,12 @@ async function readPage<Row extends object, Item>(
       ? `${columns} FROM (${only}) AS page_source ${where} ${bounds}`
       : `${columns} FROM (${branches.map((branch) => merged(branch, where, bounds)).join(' UNION ALL ')}) AS page_source
          ${bounds}`;
+  if (end !== undefined) {
+    const ended = `SELECT ${keys.join(', ')} FROM (${end}) AS page_source`;
+    const bounded = { page: sql, limit: query.limit + 1, end: ended };
+    const read = await pageUntilEnd<Row, Row>(tx, bounded, parameters.values);
+    return toPage({ rows: read.rows, cut: false }, query, map, read.end);
+  }
   const read: FirstRows<Row> = largeRows
     ? await boundedRows<Row>(tx, sql, parameters.values)
     : { rows: await tx.query<Row>(sql, parameters.values), cut: false };
@@ -105,9 +114,10 @@ function toPage<Row extends object, Item>(
   { rows, cut }: FirstRows<Row>,
   query: ListQuery,
   map: ((row: Row) => Item) | undefined,
+  end?: Row,
 ): Page<Item> {
   const shown = rows.slice(0, query.limit);
-  const last = cut || rows.length > query.limit ? shown.at(-1) : undefined;
+  const last = cut || rows.length > query.limit ? shown.at(-1) : end;
   const keysOf = (row: Row): (string | null)[] =>
     query.sort.map((_, at) => (row as Record<string, string | null>)[`page_key_${at}`] ?? null);
   const next_cursor = last ? query.cursorFor(keysOf(last)) : null;

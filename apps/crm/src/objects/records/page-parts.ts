@@ -1,4 +1,4 @@
-import { timeOfId, type Transaction } from '@customer-platform/database';
+import { pageUntilEnd, timeOfId, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page } from '@customer-platform/http';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import type { RecordRow } from './record-row.js';
@@ -63,6 +63,7 @@ interface PagePlan {
 interface KeyedRow extends RecordRow {
   readonly page_key: string;
 }
+type KeyOfRow = Pick<KeyedRow, 'id' | 'page_key'>;
 
 const COLUMNS = 'record.id, record."values", record.created_at, record.updated_at, record.deleted_at';
 /** The record of an index row, by its key: the order of the rows stays. */
@@ -92,46 +93,44 @@ export async function boundedPage(
     const left = query.limit + 1 - rows.length;
     if (left <= 0) break;
     const places = new Places(tx.organizationId, definition.id);
-    const sql =
-      part.kind === 'fetched'
-        ? fetched(part, places, probe(places), left)
-        : walked(part, places, probe, left);
-    const found = await tx.query<KeyedRow>(sql, places.values);
-    rows.push(...found);
-    if (part.kind === 'fetched') continue;
-    if (found.length === left) break;
-    const last = await lastLookedAt(tx, definition, part);
-    if (last) return toPage(rows, query, last);
+    if (part.kind === 'fetched') {
+      const sql = fetched(part, places, probe(places), left);
+      rows.push(...(await tx.query<KeyedRow>(sql, places.values)));
+      continue;
+    }
+    const walk = walked(part, places, probe, left);
+    const found = await pageUntilEnd<KeyedRow, Position>(tx, walk, places.values);
+    rows.push(...found.rows);
+    if (found.end) return toPage(rows, query, positionOf(found.end));
   }
   return toPage(rows, query);
 }
 
 type Walked = Exclude<Part, { kind: 'fetched' }>;
 
-/** Where a walk ended that has more before it. */
+/** Where a walk ended that has more before it; by ids these alone say where. */
 interface Position {
-  readonly page_key: string;
   readonly id: string;
+  readonly page_key: string | null;
 }
 
-function walked(part: Walked, places: Places, probe: PagePlan['probe'], limit: number): string {
-  const { rows, order, key } = walkOf(part, places);
-  return `SELECT ${COLUMNS}, ${key} AS page_key FROM (${rows} LIMIT ${String(MOST_LOOKED_AT)}) AS own
-    ${RECORD('own.id', probe(places))} ORDER BY ${order} LIMIT ${String(limit)}`;
-}
-
-async function lastLookedAt(
-  tx: Transaction,
-  definition: KnownDefinition,
+function walked(
   part: Walked,
-): Promise<Position | undefined> {
-  const places = new Places(tx.organizationId, definition.id);
-  const { rows, key } = walkOf(part, places);
-  // Ids are in the order of creation, whose time they hold.
+  places: Places,
+  probe: PagePlan['probe'],
+  limit: number,
+): Parameters<typeof pageUntilEnd>[1] {
+  const { rows, order, key } = walkOf(part, places);
+  const page = `SELECT ${COLUMNS}, ${key} AS page_key FROM (${rows} LIMIT ${String(MOST_LOOKED_AT)}) AS own
+    ${RECORD('own.id', probe(places))} ORDER BY ${order} LIMIT ${String(limit)}`;
   const said = part.kind === 'ids' ? 'NULL' : key;
-  const sql = `SELECT id, ${said} AS page_key FROM (${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1) AS own`;
-  const [last] = await tx.query<{ id: string; page_key: string | null }>(sql, places.values);
-  return last && { id: last.id, page_key: last.page_key ?? timeOfId(last.id).toISOString() };
+  const end = `SELECT own.id, ${said} AS page_key FROM (${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1) AS own`;
+  return { page, limit, end };
+}
+
+/** Ids are in the order of creation, whose time they hold. */
+function positionOf({ id, page_key: key }: Position): KeyOfRow {
+  return { id, page_key: key ?? timeOfId(id).toISOString() };
 }
 
 function walkOf(part: Walked, places: Places): Walk {
@@ -216,13 +215,13 @@ function keyText(column: string, type: string): string {
 }
 
 /** @param end where the walk ended, if it did before the page was full */
-function toPage(rows: readonly KeyedRow[], query: ListQuery, end?: Position): Page<RecordRow> {
+function toPage(rows: readonly KeyedRow[], query: ListQuery, end?: KeyOfRow): Page<RecordRow> {
   let bytes = 0;
   const fitting = rows.slice(0, query.limit).filter((row, at) => {
     bytes += Buffer.byteLength(JSON.stringify(row.values));
     return at === 0 || bytes <= MOST_BYTES;
   });
-  const last: Position | undefined = fitting.length < rows.length ? fitting.at(-1) : end;
+  const last: KeyOfRow | undefined = fitting.length < rows.length ? fitting.at(-1) : end;
   const data = fitting.map(({ id, values, created_at, updated_at, deleted_at }) => ({
     ...{ id, values, created_at, updated_at, deleted_at },
   }));
