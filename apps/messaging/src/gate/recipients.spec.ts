@@ -16,6 +16,9 @@ interface Question {
 const hung = new Set<string>();
 const asked = new Map<string, number>();
 const contacts = new Map<string, ReturnType<typeof aContact>>();
+/** Whom core says to be merged, and of whom it says what nobody can read. */
+const mergedInto = new Map<string, string>();
+const unreadable = new Set<string>();
 let core: InternalPeer;
 let world: MessagingWorld;
 let now = new Date();
@@ -38,7 +41,13 @@ beforeAll(async () => {
     'POST /internal/contacts/lookup': noting(({ organization_id, ids = [] }) => ({
       data: [...contacts.values()]
         .filter(({ id }) => ids.includes(id))
-        .map((contact) => ({ organization_id, id: contact.id, version: 1, state: 'active', contact })),
+        .map((contact) => {
+          const common = { organization_id, id: contact.id, version: 1 };
+          const survivor = mergedInto.get(contact.id);
+          if (unreadable.has(contact.id)) return { ...common, state: 'odd' };
+          if (survivor) return { ...common, state: 'merged', merged_into: survivor, contact: null };
+          return { ...common, state: 'active', contact };
+        }),
     })),
   });
   world = await messagingWorld({ consume: false, env: { CORE_INTERNAL_URL: core.url } });
@@ -94,5 +103,29 @@ describe('recipients whom messaging does not know', () => {
       later();
       expect(await kinds()).toEqual(['nobody']);
     });
+  }, 60_000);
+
+  it('wait for a survivor of whom core says what cannot be read, whenever they are led to it', async () => {
+    const recipients = world.app.app.get(Recipients, { strict: false });
+    const { id } = world.organization();
+    const [survivor, one, other] = [aContact(), aContact(), aContact()];
+    for (const contact of [survivor, one, other]) contacts.set(contact.external_id, contact);
+    for (const contact of [one, other]) mergedInto.set(contact.id, survivor.id);
+    unreadable.add(survivor.id);
+    const [known, late] = [to(id, { contact_id: one.id }), to(id, { contact_id: other.id })];
+    const kinds = async (...sends: ReturnType<typeof to>[]): Promise<(string | undefined)[]> => {
+      now = new Date(now.getTime() + 60_000);
+      const found = await recipients.resolve(sends);
+      return sends.map((send) => found.get(send.id)?.kind);
+    };
+    await eventually(async () => {
+      await kinds(known);
+      const rows = await world.database.query('SELECT FROM contacts WHERE organization_id = $1', [id]);
+      expect(rows).toHaveLength(1);
+    });
+    // The one asks for the survivor in the turn in which the other learns of it.
+    expect(await kinds(known, late)).toEqual(['silent', 'silent']);
+    unreadable.clear();
+    await eventually(async () => expect(await kinds(known, late)).toEqual(['found', 'found']));
   }, 60_000);
 });

@@ -56,6 +56,7 @@ export class Recipients {
     const ids = await this.contactIds(sends, silent);
     let known = await this.load(sends, ids);
     const asked = new Set<string>();
+    const unanswered = new Set<string>();
     for await (const _ of turns({ most: MOST_LINKS })) {
       const missing = sends.flatMap((send) => {
         const id = missingOf(send, ids, known);
@@ -65,14 +66,12 @@ export class Recipients {
       await byOrganization(missing, async (organizationId, group) => {
         const wanted = group.map(({ id }) => id);
         // Until core has answered: of all.
-        let unanswered: readonly string[] = wanted;
+        let open: readonly string[] = wanted;
         await this.ask(organizationId, async () => {
-          unanswered = await this.refresh.byIds(organizationId, wanted);
+          open = await this.refresh.byIds(organizationId, wanted);
         });
-        for (const { send, id } of group) {
-          asked.add(id);
-          if (unanswered.includes(id)) silent.add(send.id);
-        }
+        for (const id of wanted) asked.add(id);
+        for (const id of open) unanswered.add(id);
       });
       known = await this.load(sends, ids);
     }
@@ -81,9 +80,11 @@ export class Recipients {
       const { organizationId } = send;
       return { send, contact: id === undefined ? undefined : known.get(contactKey({ organizationId, id })) };
     });
-    // Who has come all the same is known, whatever core did not answer.
-    for (const { send, contact } of reached)
-      if (contact && contact.state !== 'merged') silent.delete(send.id);
+    // Also of those who came to somebody later for whom core had been asked by then; who has come all the same is known.
+    for (const { send } of reached) {
+      const missing = missingOf(send, ids, known);
+      if (missing !== undefined && unanswered.has(missing)) silent.add(send.id);
+    }
     const tokens = await this.devicesOf(reached, silent);
     return new Map(
       reached.map(({ send, contact }) => [send.id, this.resolved(send, contact, tokens, silent)] as const),
