@@ -36,7 +36,8 @@ export interface ShownFault {
 
 /**
  * The first refusal stands until something gets through; in one order, as others write the same rows. Who replaces the
- * settings waits for it, or has done so: a fault of former settings is not theirs.
+ * settings waits for it, or has done so: a fault of former settings is not theirs. Not FOR SHARE: sharers that keep coming
+ * would hold the replacement up.
  */
 const NOTE = `
   INSERT INTO channel_faults (organization_id, channel, provider, stage, code, since)
@@ -44,7 +45,7 @@ const NOTE = `
     FROM jsonb_to_recordset($1::jsonb) AS f (organization_id uuid, channel text, provider text, stage text, code int,
       version bigint)
     JOIN channel_settings s ON s.organization_id = f.organization_id AND s.version = f.version
-   ORDER BY f.organization_id, f.channel FOR SHARE OF s
+   ORDER BY f.organization_id, f.channel FOR NO KEY UPDATE OF s
   ON CONFLICT (organization_id, channel) DO NOTHING
   RETURNING organization_id, channel`;
 

@@ -20,9 +20,10 @@ const SETTLE = `
      AND s.state IN ('rendering', 'gated')
   RETURNING s.id`;
 
-const STILL_SUSPENDED = `
+/** Not FOR SHARE: sharers that keep coming would hold up a reactivation for as long as they come. */
+export const STILL_SUSPENDED = `
   SELECT organization_id FROM organizations WHERE organization_id = ANY($1::uuid[]) AND status = 'suspended'
-   ORDER BY organization_id FOR SHARE`;
+   ORDER BY organization_id FOR NO KEY UPDATE`;
 
 /** Nothing is live of it any more: whatever process had it is gone, and nobody knows how far it came. */
 const LOST = `

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { eventually, expectStatus } from '@customer-platform/testing';
+import { domainEvent, eventually, expectStatus } from '@customer-platform/testing';
+import { ChannelFaults } from '../channels/channel-faults.js';
+import { STILL_SUSPENDED } from '../gate/settlement.js';
 import { messagingWorld, template, type MessagingWorld } from '../messaging.fixture.js';
+import { OrganizationStates } from '../organizations/organization-states.js';
 import { keepEndpoints } from '../webhook-endpoints/deliveries/endpoint-locks.js';
 import { DeliveryQueue } from '../webhook-endpoints/deliveries/delivery-queue.js';
 import { RuleCache } from './rule-cache.js';
@@ -13,12 +16,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Waits until so many transactions wait for a turn. */
-const waiting = (count: number): Promise<void> =>
+/** Waits until so many transactions wait for a turn, or for a row. */
+const waiting = (count: number, what: 'advisory' | 'row' = 'advisory'): Promise<void> =>
   eventually(async () => {
     const rows = await world.database.query(
       `SELECT FROM pg_stat_activity
-        WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
+        WHERE datname = current_database() AND wait_event_type = 'Lock' AND (wait_event = 'advisory') = $1`,
+      [what === 'advisory'],
     );
     expect(rows).toHaveLength(count);
   });
@@ -34,7 +38,8 @@ async function beside(
     begun.resolve();
     await over.promise;
   });
-  await begun.promise;
+  // Where it fails, it says so.
+  await Promise.race([begun.promise, working]);
   try {
     await meanwhile();
   } finally {
@@ -110,5 +115,61 @@ describe('a change comes to its turn', () => {
       [organizationId],
     );
     expect(told).toEqual([{ state: 'failed', error: 'endpoint_disabled' }]);
+  });
+
+  it('of an organization that is reactivated, though its sends keep being held', async () => {
+    const { id: organizationId } = world.organization();
+    const states = world.app.app.get(OrganizationStates, { strict: false });
+    const state = (type: 'suspended' | 'reactivated') =>
+      states.apply([
+        domainEvent(`identity.organization.${type}.v1`, organizationId, { id: organizationId } as never),
+      ]);
+    await state('suspended');
+    const hold = (tx: WorkerTransaction) => tx.query(STILL_SUSPENDED, [[organizationId]]);
+    const both: Promise<unknown>[] = [];
+    await beside(hold, async () => {
+      both.push(state('reactivated'));
+      await waiting(1, 'row');
+      both.push(
+        world.app.app
+          .get(Database)
+          .acrossOrganizations(hold)
+          .then((rows) => expect(rows).toEqual([])),
+      );
+      await waiting(2, 'row');
+    });
+    await Promise.all(both);
+  });
+
+  it('of a channel’s settings, though faults keep being noted', async () => {
+    const { id: organizationId } = world.organization();
+    await world.database.query(
+      `INSERT INTO channel_settings (organization_id, document, version, updated_at) VALUES ($1, '{}', 1, now())`,
+      [organizationId],
+    );
+    const fault = {
+      organizationId,
+      channel: 'email',
+      provider: 'smtp',
+      stage: 'connect',
+      code: null,
+      version: 1,
+      correlationId: newId(),
+    };
+    const note = (tx: WorkerTransaction) =>
+      world.app.app.get(ChannelFaults, { strict: false }).note(tx, [fault as never], new Date());
+    const { database } = world;
+    const both: Promise<unknown>[] = [];
+    await beside(note, async () => {
+      both.push(
+        database.query('UPDATE channel_settings SET version = 2 WHERE organization_id = $1', [
+          organizationId,
+        ]),
+      );
+      await waiting(1, 'row');
+      both.push(world.app.app.get(Database).acrossOrganizations(note));
+      await waiting(2, 'row');
+    });
+    await Promise.all(both);
   });
 });

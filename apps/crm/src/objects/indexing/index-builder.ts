@@ -33,11 +33,14 @@ const LATER = `
   UPDATE object_index_jobs SET moved_at = clock_timestamp() + interval '${String(LOOK_EVERY_MS)} milliseconds'
    WHERE organization_id = $1 AND definition_id = $2 AND number = $3`;
 
-/** In the order of ids, which is that of creation. Shared: whoever changes a record is waited for, and waits. */
+/**
+ * In the order of ids, which is that of creation. Whoever changes a record is waited for, and waits; not FOR SHARE, by
+ * which the builders of several indexes would pass those who wait.
+ */
 const RECORDS = `
   SELECT id, "values", deleted_at IS NULL AS live FROM object_records
    WHERE organization_id = $1 AND definition_id = $2 AND (created_at, id) > ($3::timestamptz, $4::uuid)
-   ORDER BY created_at, id LIMIT ${String(PIECE)} FOR SHARE`;
+   ORDER BY created_at, id LIMIT ${String(PIECE)} FOR NO KEY UPDATE`;
 const ON = `
   UPDATE object_index_jobs SET cursor_id = $4, processed = $5, moved_at = clock_timestamp()
    WHERE organization_id = $1 AND definition_id = $2 AND number = $3`;
