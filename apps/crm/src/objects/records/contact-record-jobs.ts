@@ -31,7 +31,7 @@ const NEXT = `
    ORDER BY moved_at LIMIT 1`;
 const TAKE = `
   SELECT ${COLUMNS} FROM contact_record_jobs
-   WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE SKIP LOCKED`;
+   WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE`;
 const ON = `
   UPDATE contact_record_jobs SET cursor_id = $3, moved_at = clock_timestamp()
    WHERE organization_id = $1 AND contact_id = $2`;
