@@ -146,6 +146,12 @@ export default defineConfig(
           paths: [
             { name: 'kafkajs', message: 'Kafka is reached through @customer-platform/event-bus only.' },
             { name: 'mailparser', message: 'Mail is parsed with postal-mime.' },
+            {
+              name: 'class-validator',
+              importNames: ['IsUUID', 'IsISO8601', 'IsDateString', 'IsTimeZone', 'IsLocale'],
+              message:
+                'Ids, times, zones and locales have readers in @customer-platform/http that all share.',
+            },
           ],
         },
       ],

@@ -1,4 +1,5 @@
-import { isUuid, newId } from './ids.js';
+import { isUuid } from '@customer-platform/http';
+import { newId } from './ids.js';
 
 describe('newId', () => {
   const ids = Array.from({ length: 20_000 }, newId);

@@ -1,8 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { v7 } from 'uuid';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** Random bytes are fetched for 256 ids at once: for each by itself they are nine tenths of what an id costs. */
 const pool = new Uint8Array(4_096);
 const BYTES_OF_ONE = 16;
@@ -39,9 +37,4 @@ function freshBytes(): Uint8Array {
   }
   used += BYTES_OF_ONE;
   return pool.subarray(used - BYTES_OF_ONE, used);
-}
-
-/** Whether a text is a UUID of any version, in the usual hyphenated form. */
-export function isUuid(text: string): boolean {
-  return UUID.test(text);
 }

@@ -15,7 +15,8 @@ export {
 export type { BatchedCalls } from './idempotency/batched-calls.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';
 export type { CallDigests, IdempotentCall, KeptAnswer, KeptAnswers } from './idempotency/kept-answers.js';
-export { isUuid, newId, timeOfId } from './ids.js';
+export { newId, timeOfId } from './ids.js';
+export { isUuid } from '@customer-platform/http';
 export { Installation, type MarkedPlace } from './installation/installation.js';
 export { OtherInstallation } from './installation/other-installation.js';
 export { ItemJob } from './jobs/item-job.js';

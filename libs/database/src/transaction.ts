@@ -2,7 +2,7 @@ import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { EntityManager } from 'typeorm';
 import { log } from '@customer-platform/http';
 import { DatabaseUnavailable, spoilsConnection, withoutValues } from './errors.js';
-import { isUuid } from './ids.js';
+import { isUuid } from '@customer-platform/http';
 import type { TransactionRunner } from './transaction-runner.js';
 
 /**

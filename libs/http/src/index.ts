@@ -68,6 +68,7 @@ export {
   IsInstant,
   IsLocaleTag,
   IsTimeZoneName,
+  IsUUID,
   IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,
@@ -92,6 +93,7 @@ export {
 } from './json/compare-values.js';
 export { containsText } from './json/contains-text.js';
 export { isDay, parseInstant } from './json/parse-instant.js';
+export { isUuid } from './json/uuids.js';
 export {
   IDEMPOTENCY_STORE,
   type AnswerToKeep,

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { ArrayMaxSize, IsArray, IsIn, IsString, MaxLength, MinLength } from 'class-validator';
+import { IsUUID, MayBeAbsent } from '@customer-platform/http';
 
 /** The channels a contact can be reached by (core.md §1). */
 const CHANNELS = ['email', 'sms', 'push', 'whatsapp', 'in_app'] as const;
@@ -12,7 +12,7 @@ export class ContactLookupDto {
 
   @IsArray()
   @ArrayMaxSize(1_000)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   @ApiProperty({ type: [String] })
   ids: string[];
 }

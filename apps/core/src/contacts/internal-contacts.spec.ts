@@ -58,6 +58,12 @@ describe('contacts between modules', () => {
     expect(await lookup([contactId], newId())).toEqual([]);
   });
 
+  it('are looked up by an id of any version, or of none, as callers of other modules may name one', async () => {
+    const ofNoVersion = '01234567-89ab-cdef-0123-456789abcdef';
+    const found = await lookup([contactId.toUpperCase(), ofNoVersion]);
+    expect(found.map(({ id }) => id)).toEqual([contactId]);
+  });
+
   it.each([
     ['email', 'Ana@example.cl'],
     ['sms', '+56912345678'],

@@ -7,12 +7,11 @@ import {
   IsIn,
   IsObject,
   IsString,
-  IsUUID,
   Length,
   Matches,
   ValidateNested,
 } from 'class-validator';
-import { custom, IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsUUID, custom, IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { isPurpose, PURPOSE_PATTERN } from '../consents/consent.js';
 import { ARCHIVE_LOCALES, type ArchiveLocale } from './archive/texts.js';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   IsInstant,
+  IsUUID,
   MayBeAbsent,
   MayBeNull,
   PatchOf,
@@ -8,7 +9,7 @@ import {
   type FilterOp,
   type ListDefinition,
 } from '@customer-platform/http';
-import { IsIn, IsObject, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
+import { IsIn, IsObject, IsString, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
 import { ACTIVITY_STATUSES, type ActivityStatus, type Activity } from './activity.entity.js';
 import type { Field } from '../fields/field.js';

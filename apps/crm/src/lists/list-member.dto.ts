@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent } from '@customer-platform/http';
+import { IsUUID, MayBeAbsent } from '@customer-platform/http';
 import { Transform } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsUUID } from 'class-validator';
+import { ArrayMaxSize, ArrayMinSize, IsArray } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
 
 /** Contacts that one call adds or removes. */
@@ -32,7 +32,7 @@ export class ListMembersQuery {
   @Transform(({ value }: { value: unknown }) => (value === undefined ? undefined : [value].flat()))
   @MayBeAbsent()
   @ArrayMaxSize(MOST_IN_QUERY)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   contact_id?: string[];
 }
 

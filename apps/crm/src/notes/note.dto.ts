@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { MayBeAbsent, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
-import { IsBoolean, IsString, IsUUID, MaxLength, MinLength } from 'class-validator';
+import { IsUUID, MayBeAbsent, PatchOf, SameAs, type ListDefinition } from '@customer-platform/http';
+import { IsBoolean, IsString, MaxLength, MinLength } from 'class-validator';
 import { AuthorDto } from '../authors/author.dto.js';
 import type { Note } from './note.entity.js';
 import { RANGES } from '../range-ops.js';

@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
-import { custom, IsInstant, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
+import { IsInt, IsString, Length, Max, Min } from 'class-validator';
+import {
+  IsUUID,
+  custom,
+  IsInstant,
+  MayBeAbsent,
+  MayBeNull,
+  type ListDefinition,
+} from '@customer-platform/http';
 
 /** States of a key (identity.md §6). */
 const API_KEY_STATUSES = ['active', 'expiring', 'expired', 'revoked'] as const;

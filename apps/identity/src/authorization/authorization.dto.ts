@@ -1,16 +1,7 @@
 import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  IsArray,
-  IsIn,
-  IsString,
-  IsUUID,
-  Matches,
-  MaxLength,
-  ValidateNested,
-} from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Matches, MaxLength, ValidateNested } from 'class-validator';
 import { AUTHORIZATION_BATCH, type Acceptance, type KeyUse } from '@customer-platform/authorization';
-import { IsInstant, MayBeAbsent } from '@customer-platform/http';
+import { IsInstant, IsUUID, MayBeAbsent } from '@customer-platform/http';
 
 const SHA_256 = /^[0-9a-f]{64}$/;
 

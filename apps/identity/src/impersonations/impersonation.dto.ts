@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
-import { custom, MayBeAbsent } from '@customer-platform/http';
+import { IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { IsUUID, custom, MayBeAbsent } from '@customer-platform/http';
 
 const SHORTEST = 10;
 const LEAST_S = 60;

@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { IsUUID } from 'class-validator';
 import { InternalEndpoint } from '@customer-platform/authorization';
-import { Id, Query } from '@customer-platform/http';
+import { Id, IsUUID, Query } from '@customer-platform/http';
 import { InvitationLinks, type InvitationLink } from './invitation-links.js';
 
 /** Whose invitation it is. */

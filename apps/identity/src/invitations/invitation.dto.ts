@@ -1,8 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import {
   IsImmutable,
   IsLocaleTag,
+  IsUUID,
   IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,
@@ -39,7 +40,7 @@ export class CreateInvitationDto {
   @MayBeAbsent()
   @IsArray()
   @ArrayMaxSize(MOST_ROLES)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   @IsWithoutRepeats((id: unknown) => (typeof id === 'string' ? id.toLowerCase() : id))
   role_ids?: string[];
 

@@ -1,4 +1,4 @@
-import { IsUUID } from 'class-validator';
+import { IsUUID } from '@customer-platform/http';
 
 /** Body of `POST /internal/memberships/check` and `…/address`. */
 export class MembershipQuestionDto {

@@ -1,6 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsUUID } from 'class-validator';
-import { MayBeAbsent, type ListDefinition } from '@customer-platform/http';
+import { IsUUID, MayBeAbsent, type ListDefinition } from '@customer-platform/http';
 
 /** What `POST /v1/identity/memberships` takes. */
 export class CreateMembershipDto {

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsIn, IsString, IsUUID, Length, Matches, MaxLength } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { IsIn, IsString, Length, Matches, MaxLength } from 'class-validator';
+import { IsUUID, MayBeAbsent } from '@customer-platform/http';
 
 const TYPES = ['totp'] as const;
 /** A replayed answer leaves it out. */

@@ -7,7 +7,6 @@ import {
   IsIn,
   IsInt,
   IsString,
-  IsUUID,
   Length,
   Max,
   MaxLength,
@@ -15,6 +14,7 @@ import {
 } from 'class-validator';
 import {
   IsImmutable,
+  IsUUID,
   IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,

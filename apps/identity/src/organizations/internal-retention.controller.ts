@@ -1,8 +1,7 @@
 import { Controller } from '@nestjs/common';
-import { IsUUID } from 'class-validator';
 import { InternalEndpoint } from '@customer-platform/authorization';
 import { Database, type RetentionPage } from '@customer-platform/database';
-import { MayBeAbsent, Query } from '@customer-platform/http';
+import { IsUUID, MayBeAbsent, Query } from '@customer-platform/http';
 import type { RetentionSettings } from './organization-settings.js';
 
 const AT_ONCE = 500;

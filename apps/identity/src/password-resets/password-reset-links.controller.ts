@@ -1,7 +1,6 @@
 import { Controller } from '@nestjs/common';
-import { IsUUID } from 'class-validator';
 import { InternalEndpoint } from '@customer-platform/authorization';
-import { Id, Query } from '@customer-platform/http';
+import { Id, IsUUID, Query } from '@customer-platform/http';
 import { PasswordResetLinks, type PasswordResetLink } from './password-reset-links.js';
 
 /** Where its user is at home. */

@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { IsIn, IsObject, IsUUID, ValidateNested } from 'class-validator';
+import { IsIn, IsObject, ValidateNested } from 'class-validator';
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
+import { IsUUID } from '@customer-platform/http';
 
 /** What can hold a permission (identity.md §5). */
 const EXPLAINED_PRINCIPALS = ['user', 'api_key', 'oauth_client'] as const;

@@ -6,11 +6,11 @@ import {
   IsBoolean,
   IsIn,
   IsString,
-  IsUUID,
   Length,
   Matches,
 } from 'class-validator';
 import {
+  IsUUID,
   custom,
   IsImmutable,
   IsWithoutRepeats,
@@ -116,7 +116,7 @@ export class CreateSsoConnectionDto extends SsoConnectionServerFields {
   @MayBeAbsent()
   @IsArray()
   @ArrayMaxSize(MOST_ROLES)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   @IsWithoutRepeats()
   jit_role_ids?: string[];
 

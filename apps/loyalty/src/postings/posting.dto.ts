@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent } from '@customer-platform/http';
-import { IsIn, IsInt, IsString, IsUUID, Length, Max, Min } from 'class-validator';
+import { IsInstant, IsUUID, MayBeAbsent } from '@customer-platform/http';
+import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 
 /** What a caller can post; earnings and expiries are the service's own. */
 const POSTING_KINDS = ['adjust', 'spend', 'reverse'] as const;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeNull } from '@customer-platform/http';
-import { IsBoolean, IsString, IsUUID } from 'class-validator';
+import { IsInstant, IsUUID, MayBeNull } from '@customer-platform/http';
+import { IsBoolean, IsString } from 'class-validator';
 
 /** A message in a member's inbox. */
 class NotificationDto {

@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
+import {
+  IsInstant,
+  IsUUID,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  type ListDefinition,
+} from '@customer-platform/http';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
 import { ROUTABLE_EVENTS, type RoutableEvent } from '../event-waits/routed-event.js';

@@ -1,7 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
+import {
+  IsInstant,
+  IsUUID,
+  MayBeAbsent,
+  MayBeNull,
+  PatchOf,
+  type ListDefinition,
+} from '@customer-platform/http';
 import { Type } from 'class-transformer';
-import { IsArray, IsBoolean, IsIn, IsString, IsUUID, Length, ValidateNested } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsString, Length, ValidateNested } from 'class-validator';
 import {
   FAULTS,
   PURPOSES,

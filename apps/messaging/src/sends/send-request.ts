@@ -31,7 +31,10 @@ const METADATA_BYTES = 4 * 1024;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
 
 const recipientShape = z.strictObject({
-  contact_id: z.uuid().optional(),
+  contact_id: z
+    .guid()
+    .transform((id) => id.toLowerCase())
+    .optional(),
   external_id: z.string().min(1).max(200).optional(),
   address: z.string().min(1).max(4_096).optional(),
 });

@@ -1,6 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
-import { IsIn, IsInt, IsObject, IsString, IsUUID, Length } from 'class-validator';
+import {
+  IsInstant,
+  IsLocaleTag,
+  IsUUID,
+  MayBeAbsent,
+  MayBeNull,
+  type ListDefinition,
+} from '@customer-platform/http';
+import { IsIn, IsInt, IsObject, IsString, Length } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { SEND_SOURCES, type Category } from './send.js';
 import { SEND_STATES, type SendState } from './send-state.js';

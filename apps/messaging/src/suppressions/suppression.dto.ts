@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
-import { IsIn, IsObject, IsString, IsUUID, Length, MaxLength } from 'class-validator';
+import { IsInstant, IsUUID, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsIn, IsObject, IsString, Length, MaxLength } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import {
   SUPPRESSION_REASONS,

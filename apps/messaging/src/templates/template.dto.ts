@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, IsLocaleTag, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, IsUUID, Length, Max, Min } from 'class-validator';
+import { IsInstant, IsLocaleTag, IsUUID, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { TEMPLATE_KINDS, type TemplateKind } from './template-content.js';
 import { WARNING_CODES, type TemplateWarning } from './template-warnings.js';

@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import {
   IsInstant,
+  IsUUID,
   IsWithoutRepeats,
   MayBeAbsent,
   MayBeNull,
@@ -15,7 +16,6 @@ import {
   IsBoolean,
   IsIn,
   IsString,
-  IsUUID,
   Length,
   ValidateNested,
 } from 'class-validator';

@@ -1,4 +1,5 @@
-import { IsInt, IsString, IsUUID, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsString, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsUUID } from '@customer-platform/http';
 import { LONGEST_HOLD_MS } from './reference-holds.js';
 
 /** Body of `POST /internal/references`. */

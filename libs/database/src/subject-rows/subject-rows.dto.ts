@@ -5,9 +5,9 @@ import {
   IsBoolean,
   IsOptional,
   IsString,
-  IsUUID,
   MaxLength,
 } from 'class-validator';
+import { IsUUID } from '@customer-platform/http';
 
 /** More contacts than were ever merged into one. */
 const MOST_CONTACTS = 10_000;
@@ -21,7 +21,7 @@ export class SubjectRowsQuestionDto {
   @IsArray()
   @ArrayMinSize(1)
   @ArrayMaxSize(MOST_CONTACTS)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   contact_ids: string[];
 
   @IsBoolean()

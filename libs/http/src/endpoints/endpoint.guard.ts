@@ -6,10 +6,9 @@ import { contextOf, type AuthenticatedCaller, type RequestContext } from '../con
 import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
 import type { ApplicationPassport, CredentialName } from '../credentials/application-passport.js';
+import { isUuid } from '../json/uuids.js';
 import { noteOrganization } from '../observe/correlation.js';
 import { credentialOf, isOfOwnFactors, routeOf, type RouteDeclaration } from './route-declaration.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Credentials of whoever acts in an organization; the others say themselves what they are good for. */
 const OF_CALLERS: ReadonlySet<CredentialName> = new Set(['api_credential', 'member_token', 'tenant_token']);
@@ -84,7 +83,7 @@ export class EndpointGuard extends AuthGuard('api_credential') {
     if (permission === undefined || context.can(permission)) return;
     if (auditRefusals) {
       const { id } = request.params;
-      const known = typeof id === 'string' && UUID.test(id) ? { id: id.toLowerCase() } : {};
+      const known = typeof id === 'string' && isUuid(id) ? { id: id.toLowerCase() } : {};
       await this.refusals?.refused(context, { permission, ...known });
     }
     throw new Problem('permission_denied', {

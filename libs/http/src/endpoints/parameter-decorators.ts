@@ -8,6 +8,7 @@ import { ApiBody, ApiHeader, ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { isStorableText } from '../json/inspect-json.js';
+import { isUuid } from '../json/uuids.js';
 import { originOf, type RequestContext, type RequestOrigin } from '../context/request-context.js';
 import { stateOf, type Once } from '../context/request-state.js';
 import { IDEMPOTENCY_KEY_SCHEMA, readIdempotencyKey } from '../idempotency/idempotency-key.js';
@@ -19,8 +20,6 @@ import { fieldsOf } from '../reading/dto-shape.js';
 import { validateBody, validateQuery } from '../reading/validate-dto.js';
 import { describeDtoQuery, describeList, type OpenParameters } from './describe-query.js';
 import { methodOf, noteQueryUse, type Dto } from './route-declaration.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 const requestOf = (context: ExecutionContext): Request => context.switchToHttp().getRequest<Request>();
 
@@ -54,7 +53,7 @@ export const Origin = createParamDecorator((_: unknown, execution: ExecutionCont
 
 const pathId = createParamDecorator((name: string, execution: ExecutionContext): string => {
   const text = requestOf(execution).params[name];
-  if (typeof text === 'string' && UUID.test(text)) return text.toLowerCase();
+  if (typeof text === 'string' && isUuid(text)) return text.toLowerCase();
   const detail = `\`${name}\` in the path must be a UUID.`;
   throw Problem.validation([{ parameter: name, code: 'invalid_id', detail }]);
 });

@@ -1,8 +1,8 @@
 import { isStorableText } from '../json/inspect-json.js';
 import { isDay, parseInstant } from '../json/parse-instant.js';
+import { isUuid } from '../json/uuids.js';
 import type { FilterOp, FilterType, FilterValue } from './list-definition.js';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const NUMBER = /^-?(?:\d+|\d*\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 
 const EXPECTED: Record<FilterType, string> = {
@@ -46,7 +46,7 @@ export function readValue(
     case 'string':
       return isStorableText(text) ? text : undefined;
     case 'uuid':
-      return UUID.test(text) ? text.toLowerCase() : undefined;
+      return isUuid(text) ? text.toLowerCase() : undefined;
     case 'enum':
       return values?.includes(text) ? text : undefined;
     case 'time':

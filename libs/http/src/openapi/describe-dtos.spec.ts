@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayMaxSize, IsArray, IsIn, IsString, IsUUID, Length, MaxLength } from 'class-validator';
+import { ArrayMaxSize, IsArray, IsIn, IsString, Length, MaxLength } from 'class-validator';
 import { Controller, Module } from '@nestjs/common';
 import {
   Body,
@@ -14,6 +14,7 @@ import {
   SameAs,
   UpdateEndpoint,
   type RequestContext,
+  IsUUID,
 } from '../index.js';
 import { describeDtos } from './describe-dtos.js';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsObject, IsString, IsUUID, Length } from 'class-validator';
-import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsBoolean, IsObject, IsString, Length } from 'class-validator';
+import { IsUUID, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { STATES, type ConsentStatus } from '../../consents/consent.js';
 import { ContactDto } from '../contact.dto.js';
 

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsString, IsUUID, Length } from 'class-validator';
-import { MayBeAbsent } from '@customer-platform/http';
+import { IsString, Length } from 'class-validator';
+import { IsUUID, MayBeAbsent } from '@customer-platform/http';
 
 /** The query of `GET /v1/core/events/stream`: what must be so of an event that is told. */
 export class LiveQueryDto {

@@ -1,5 +1,5 @@
-import { IsInstant, MayBeAbsent } from '@customer-platform/http';
-import { IsInt, IsUUID, Max, Min } from 'class-validator';
+import { IsInstant, IsUUID, MayBeAbsent } from '@customer-platform/http';
+import { IsInt, Max, Min } from 'class-validator';
 
 /** Members of one page, at most. */
 const MOST_OF_A_PAGE = 5_000;

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsUUID } from 'class-validator';
+import { IsUUID } from '@customer-platform/http';
 import type { ExplainedRule } from './explain-rule.js';
 
 /** The query of `GET /v1/core/segments/{id}/explain`. */

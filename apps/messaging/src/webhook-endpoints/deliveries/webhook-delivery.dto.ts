@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeNull, type ListDefinition } from '@customer-platform/http';
+import { IsInstant, IsUUID, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
-import { IsArray, IsIn, IsInt, IsString, IsUUID, ValidateNested } from 'class-validator';
+import { IsArray, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
 import { EVENT_NAMES } from '../subscriptions.js';
 
 /** `paused`: it waits for its endpoint to be enabled. */
