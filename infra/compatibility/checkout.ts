@@ -88,7 +88,9 @@ export class Checkout implements Release {
     const [theirs, ours] = [source, kept].map((file) => JSON.stringify(pathToFileURL(file).href));
     // Of the operators' program the migrations alone: the other commands work with what runs here.
     const imported = name === 'platform' ? `process.argv[2] === 'migrate' ? ${theirs} : ${ours}` : theirs;
-    writeFileSync(path, `await import(${imported});\n`);
+    // As in a production that is upgraded: what the older release writes to Kafka carries no proof.
+    const setting = `process.env['EVENTS_REQUIRE_PROOF'] ??= 'false';`;
+    writeFileSync(path, `${setting}\nawait import(${imported});\n`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
-import type { SecretsConfig } from '@customer-platform/config';
+import { ownerOfServiceKey, type SecretsConfig } from '@customer-platform/config';
 import {
   createLocalJWKSet,
   importJWK,
@@ -123,7 +123,8 @@ export class ServiceTokens {
         currentDate: new Date(now),
       });
       const { iss = '', iat = 0, exp = 0, htm, htu } = payload satisfies JWTPayload;
-      if (iss !== ownerOf(protectedHeader.kid)) throw new Error('The issuer is not the owner of the key');
+      if (iss !== ownerOfServiceKey(protectedHeader.kid))
+        throw new Error('The issuer is not the owner of the key');
       if (exp - iat > LIFE_S) throw new Error('The token lives too long');
       const isBound = htm !== undefined || htu !== undefined;
       return {
@@ -146,9 +147,4 @@ interface Route {
 function routeOf({ method, path }: CalledRoute): Route {
   const query = path.indexOf('?');
   return { htm: method, htu: query === -1 ? path : path.slice(0, query) };
-}
-
-/** The module whose key this is: names of modules hold no dash. */
-function ownerOf(kid: string | undefined): string | undefined {
-  return /^([a-z]+)(-[1-9]\d{0,5})?$/.exec(kid ?? '')?.[1];
 }

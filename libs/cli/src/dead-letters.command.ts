@@ -18,6 +18,7 @@ interface Chosen {
   organization?: string;
   id?: string[];
   all?: boolean;
+  unproven?: boolean;
 }
 
 const PAGE = 500;
@@ -56,6 +57,10 @@ export const deadLetters =
               new Option('--all', 'all of them, or all that the other options leave').conflicts('id'),
               ...filters(),
               new Option('--id <id>', 'this one; may be repeated').argParser(collectIds),
+              new Option(
+                '--unproven',
+                'also what carries no proof of the module that wrote it: you answer for it; only with --id',
+              ).conflicts('all'),
             ],
             environment: ENVIRONMENT,
             found: 'some failed again and are left',
@@ -127,7 +132,9 @@ async function list(app: INestApplication, { values, print }: Given<Chosen>): Pr
 
 async function redeliver(app: INestApplication, { values, print }: Given<Chosen>): Promise<ExitCode> {
   const counts = { delivered: 0, left: 0 };
-  for await (const { event, error } of app.get(Redelivery).run(filterOf(values))) {
+  for await (const { event, error } of app
+    .get(Redelivery)
+    .run(filterOf(values), { unproven: values.unproven === true })) {
     const { id, event_type: type, consumer } = event;
     if (error === undefined) {
       counts.delivered += 1;
@@ -160,9 +167,12 @@ async function discard(app: INestApplication, { values, print }: Given<Chosen>):
   return EXIT.done;
 }
 
-/** Without the payload, which may hold personal data. */
-function shown({ payload, ...event }: ParkedEvent): object {
-  return { ...event, subject: subjectOf(payload) };
+/** Without key and payload, which may hold personal data. */
+function shown(letter: ParkedEvent): object {
+  const { organization_id, id, consumer, topic, event_id, event_type, correlation_id, error } = letter;
+  const { attempts, parked_at, payload } = letter;
+  const event = { organization_id, id, consumer, topic, event_id, event_type, correlation_id };
+  return { ...event, error, attempts, parked_at, subject: subjectOf(payload) };
 }
 
 /** What it is about, which is what stayed as it was; null where nothing can be read. */

@@ -7,6 +7,7 @@ import {
   installationTable,
   KeySeal,
   newId,
+  parkedProofs,
   platformTables,
   rowSecurity,
   signingKeysTable,
@@ -15,7 +16,7 @@ import {
 import { EventBusModule, OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
-import { requiredVariable, testDatabase, type TestDatabase } from '@customer-platform/testing';
+import { requiredVariable, serviceKeys, testDatabase, type TestDatabase } from '@customer-platform/testing';
 import {
   deadLetters,
   installation,
@@ -33,6 +34,7 @@ class CreateTables1700000000000 {
     return execute(runner, [
       ...platformTables(),
       ...installationTable(),
+      ...parkedProofs(),
       ...signingKeysTable(),
       `CREATE TABLE secrets (organization_id uuid NOT NULL, id uuid NOT NULL, secret text,
          PRIMARY KEY (organization_id, id))`,
@@ -102,6 +104,7 @@ beforeAll(async () => {
     KAFKA_BROKERS: requiredVariable('TEST_KAFKA_BROKERS'),
     KAFKA_TOPIC_PREFIX: `cli-${randomBytes(5).toString('hex')}.`,
     PLATFORM_MODE: 'local',
+    ...serviceKeys('core'),
     ENCRYPTION_KEY: root.toString('base64'),
     ENCRYPTION_KEYS: `2:${second.toString('base64')},1:${first.toString('base64')}`,
   });

@@ -5,6 +5,7 @@ export { demandKafkaAuthentication } from './kafka-authentication.js';
 export { keyringOf, type Keyring } from './keyring.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
+export { ownerOfServiceKey } from './service-key.js';
 export { commaList, httpUrl } from './values.js';
 export {
   addressPeppersConfig,
@@ -23,6 +24,7 @@ export {
   publicUrlsConfig,
   importBucketConfig,
   importFilesConfig,
+  recordProofsConfig,
   redisConfig,
   outboundConfig,
   returnedMailConfig,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { addressList } from './address-list.js';
 import { namedKeys } from './keyring.js';
+import { SERVICE_KEY_ID } from './service-key.js';
 import { base64Key, commaList, flag, httpUrl, jsonText, portNumber, wholeNumber } from './values.js';
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
@@ -232,7 +233,7 @@ const publicJwk = z.looseObject({
   crv: z.literal('Ed25519'),
   x: z.string(),
   // The module's name, or the name and a number: of several keys of a module each has its own.
-  kid: z.string().regex(/^[a-z]+(-[1-9]\d{0,5})?$/),
+  kid: z.string().regex(SERVICE_KEY_ID),
 });
 
 const jwks = z
@@ -249,6 +250,14 @@ export const secretsConfig = z.object({
 });
 /** What {@link secretsConfig} reads. */
 export type SecretsConfig = z.infer<typeof secretsConfig>;
+
+/** By what records in Kafka carry proof of the module that wrote them. */
+export const recordProofsConfig = z.object({
+  ...secretsConfig.pick({ SERVICE_PRIVATE_KEY: true, SERVICE_PUBLIC_KEYS: true }).shape,
+  ...serviceConfig.pick({ PLATFORM_MODE: true }).shape,
+  /** Whether a record without a proof is set aside: in local mode unless it says no, in production once it says so. */
+  EVENTS_REQUIRE_PROOF: flag().optional(),
+});
 
 /** The keys of secrets at rest; see `Keyring`. */
 export const encryptionConfig = z.object({

@@ -43,6 +43,8 @@ export {
   installationTable,
   packedOutbox,
   platformTables,
+  parkedProofs,
+  dropParkedProofs,
   unpackedOutbox,
 } from './migrations/platform-tables.js';
 export { provisionDatabase, type ProvisionedDatabase } from './migrations/provision.js';

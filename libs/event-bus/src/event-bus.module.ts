@@ -19,6 +19,7 @@ import { OutboxSignal } from './outbox/outbox.signal.js';
 import { ParkedEvents } from './parking/parked-events.js';
 import { Redelivery } from './parking/redelivery.js';
 import { RecordProducer } from './producing/record.producer.js';
+import { RecordProofs } from './proof/record-proofs.js';
 import { EventReader } from './transport/event.reader.js';
 import { KafkaTransport } from './transport/kafka.transport.js';
 
@@ -46,6 +47,7 @@ export class EventBusModule {
         KeptPositions,
         LagWatchdog,
         OutboxSignal,
+        RecordProofs,
         StartCheck,
         retentionOf(OLD_INBOX_ROWS),
       ],

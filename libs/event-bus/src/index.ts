@@ -19,6 +19,7 @@ export { OutboxSignal } from './outbox/outbox.signal.js';
 export { forgetParked } from './parking/forget-parked.js';
 export { ParkedEvents, storable, type ParkedEvent, type ParkedFilter } from './parking/parked-events.js';
 export { Redelivery } from './parking/redelivery.js';
+export { PROOF_HEADER, proofsOf, type ProvenRecord, RecordProofs, signerOf } from './proof/record-proofs.js';
 export { OutboxRelay } from './outbox/outbox.relay.js';
 export { type Part } from './producing/record.buffer.js';
 export { RecordProducer } from './producing/record.producer.js';

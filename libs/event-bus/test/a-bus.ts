@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { type INestApplication, Module, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -10,6 +10,7 @@ import {
   platformTables,
   provisionDatabase,
   type Transaction,
+  parkedProofs,
   unpackedOutbox,
 } from '@customer-platform/database';
 import { topicOfModule, type EventData } from '@customer-platform/events';
@@ -48,6 +49,7 @@ export async function aDatabase(): Promise<{
     ...consumerPositionsTable(),
     ...installationTable(),
     ...unpackedOutbox(),
+    ...parkedProofs(),
   ];
   for (const statement of statements) await owner.query(statement);
   await owner.query(
@@ -80,7 +82,23 @@ export function anIsolatedKafka(
   process.env['KAFKA_TOPIC_PREFIX'] = `t${randomBytes(5).toString('hex')}.`;
   process.env['KAFKA_PARTITIONS'] = '3';
   process.env['PLATFORM_MODE'] = 'local';
+  // As each process of a platform has them: without them none starts.
+  process.env['SERVICE_PRIVATE_KEY'] = JSON.stringify(keyPairs.core.privateJwk);
+  process.env['SERVICE_PUBLIC_KEYS'] = JSON.stringify({
+    keys: Object.values(keyPairs).map(({ publicJwk }) => publicJwk),
+  });
 }
+
+function aKeyPair(kid: string) {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  return {
+    privateJwk: { ...privateKey.export({ format: 'jwk' }), kid },
+    publicJwk: { ...publicKey.export({ format: 'jwk' }), kid },
+  };
+}
+
+/** The service keys of two modules. */
+export const keyPairs = { core: aKeyPair('core'), loyalty: aKeyPair('loyalty') };
 
 /** An app with an event bus and these controllers, started the way every app starts. */
 export async function aBus(
@@ -148,6 +166,22 @@ export function recordedOf(organizationId: string, contactId: string, name: stri
     },
     correlationId: randomUUID(),
   };
+}
+
+/** Writes a record by a producer that shares nothing with the code under test: as whoever reaches the broker does. */
+export async function writing(
+  topic: string,
+  { key, value, headers }: { key: string; value: string; headers: Record<string, Buffer> },
+): Promise<void> {
+  const name = `${given(process.env['KAFKA_TOPIC_PREFIX'], 'prefix')}${topic}`;
+  const brokers = given(process.env['KAFKA_BROKERS'], 'brokers').split(',');
+  const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
+  await producer.connect();
+  try {
+    await producer.send({ topic: name, messages: [{ key, value, headers }] });
+  } finally {
+    await producer.disconnect();
+  }
 }
 
 /** What a raw reader has read of a topic. */

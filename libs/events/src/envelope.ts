@@ -67,6 +67,19 @@ export class ForeignEvent extends InvalidDomainEvent {
   }
 }
 
+/** A record that carries no proof of having been written by one of its topic's modules. Nobody obeys it. */
+export class UnprovenEvent extends InvalidDomainEvent {
+  constructor(detail: string, event?: Pick<DomainEvent, 'type' | 'organizationid'>) {
+    super(event?.type, detail, event?.organizationid.toLowerCase());
+    this.name = 'UnprovenEvent';
+  }
+
+  /** The same of the event that the record holds, as far as one can believe it. */
+  of(event: Pick<DomainEvent, 'type' | 'organizationid'>): UnprovenEvent {
+    return new UnprovenEvent(this.message, event);
+  }
+}
+
 /** A well-formed event of a type this build does not know: published by a newer version of a module. */
 export class UnknownEventType extends Error {
   constructor(readonly type: string) {

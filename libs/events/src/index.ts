@@ -4,6 +4,7 @@ export {
   EVENT_TYPES,
   isEventType,
   isOfTopic,
+  publisherOf,
   topicOf,
   topicOfModule,
   type EventData,
@@ -20,5 +21,6 @@ export {
   sourceOf,
   TYPE_HEADER,
   UnknownEventType,
+  UnprovenEvent,
   type DomainEvent,
 } from './envelope.js';

@@ -32,7 +32,7 @@ export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startS3, type S3Server } from './s3/s3-server.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { sharedBrowser, sharedPlatform } from './shared-platform.js';
-export { serviceKeys } from './service-keys.js';
+export { proofBy, serviceKeys } from './service-keys.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';
 export { searchEverything } from './search-everything.js';
 export { startTestApp, type TestApp } from './test-app.js';

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { RecordConsumers, RecordProducer } from '@customer-platform/event-bus';
 import {
   parseDomainEvent,
+  publisherOf,
   topicOf,
   topicOfModule,
   type DomainEvent,
   type EventType,
   type Publisher,
 } from '@customer-platform/events';
+import { proofBy } from './service-keys.js';
 import { envelopeOf, keyOf, type ProbeEvent } from './domain-event.js';
 import { eventually, type Patience } from './eventually.js';
 import type { TestApp } from './test-app.js';
@@ -25,9 +27,14 @@ export class KafkaProbe {
     // The first send also creates the topic; until the broker is quick enough, all of it again, in the same order.
     await eventually(() =>
       Promise.all(
-        made.map((event) =>
-          producer.send(topicOf(event.type), { key: keyOf(event), value: JSON.stringify(event) }),
-        ),
+        made.map((event) => {
+          const topic = topicOf(event.type);
+          const record = { key: keyOf(event), value: JSON.stringify(event) };
+          return producer.send(topic, {
+            ...record,
+            headers: proofBy(publisherOf(event.type), { topic, ...record }),
+          });
+        }),
       ),
     );
     return made;

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { PROOF_HEADER, proofsOf, signerOf, type ProvenRecord } from '@customer-platform/event-bus';
 
 const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 
@@ -19,6 +20,13 @@ function aKeyPair(kid: string): { kid: string; privateJwk: object; publicJwk: ob
     privateJwk: { ...privateKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' },
     publicJwk: { ...publicKey.export({ format: 'jwk' }), kid, alg: 'EdDSA' },
   };
+}
+
+/** What a record of Kafka carries to prove that the module wrote it. */
+export function proofBy(module: string, record: ProvenRecord): Record<string, Buffer> {
+  const { SERVICE_PRIVATE_KEY: key } = serviceKeys(module);
+  const [proof] = proofsOf([record], signerOf(JSON.parse(key) as Parameters<typeof signerOf>[0]));
+  return proof ? { [PROOF_HEADER]: proof } : {};
 }
 
 /** `SERVICE_PRIVATE_KEY` and `SERVICE_PUBLIC_KEYS` of a module, consistent among all modules of this test process. */

@@ -6,6 +6,7 @@ import {
   dropPlatformTables,
   execute,
   consumerPositionsTable,
+  parkedProofs,
   platformTables,
   rowSecurity,
   type MigrationClass,
@@ -19,6 +20,7 @@ class CreateWidgets1700000000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, [
       ...platformTables(),
+      ...parkedProofs(),
       ...consumerPositionsTable(),
       `CREATE TABLE widgets (
         organization_id uuid NOT NULL, id uuid NOT NULL, name text NOT NULL, weight integer,

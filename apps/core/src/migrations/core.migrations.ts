@@ -50,6 +50,7 @@ import { ForgetValuesOfUndoneMerges1767146000000 } from './1767146000000-forget-
 import { IndexDuesOfSegments1767147000000 } from './1767147000000-index-dues-of-segments.js';
 import { KeepPositionsOfVerifications1767148000000 } from './1767148000000-keep-positions-of-verifications.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
+import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -104,4 +105,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   IndexDuesOfSegments1767147000000,
   KeepPositionsOfVerifications1767148000000,
   CreateInstallation1768388000000,
+  KeepProofsOfParkedEvents1768410000000,
 ];

@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { RecordProducer } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
-import { type Caller, contactChange, domainEvent, eventually } from '@customer-platform/testing';
+import { type Caller, contactChange, domainEvent, eventually, proofBy } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
 
@@ -31,9 +31,11 @@ function refsOf(organizationId: string): Promise<Record<string, unknown>[]> {
 function publish(...events: DomainEvent[]): Promise<void[]> {
   const producer = crm.app.app.get(RecordProducer);
   return Promise.all(
-    events.map((each) =>
-      producer.send('core.domain-events', { key: each.subject, value: JSON.stringify(each) }),
-    ),
+    events.map((each) => {
+      const topic = 'core.domain-events';
+      const record = { key: each.subject, value: JSON.stringify(each) };
+      return producer.send(topic, { ...record, headers: proofBy('core', { topic, ...record }) });
+    }),
   );
 }
 

@@ -17,6 +17,7 @@ import { CreateContactRecordJobs1768200000000 } from './1768200000000-create-con
 import { IndexMergedContacts1768200001000 } from './1768200001000-index-merged-contacts.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { IndexMovedRows1768400000000 } from './1768400000000-index-moved-rows.js';
+import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -38,4 +39,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   IndexMergedContacts1768200001000,
   CreateInstallation1768388000000,
   IndexMovedRows1768400000000,
+  KeepProofsOfParkedEvents1768410000000,
 ];

@@ -28,6 +28,7 @@ import { BoundSignInsOfSites1767114100000 } from './1767114100000-bound-sign-ins
 import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-open-and-ended-sessions.js';
 import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-index-sso-requests-by-interaction.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
+import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -60,4 +61,5 @@ export const migrations: MigrationClass[] = [
   IndexOpenAndEndedSessions1767122000000,
   IndexSsoRequestsByInteraction1767123000000,
   CreateInstallation1768388000000,
+  KeepProofsOfParkedEvents1768410000000,
 ];

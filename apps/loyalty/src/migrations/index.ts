@@ -15,6 +15,7 @@ import { FindLedgerBySchema1767280000000 } from './1767280000000-find-ledger-by-
 import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-points.js';
 import { FillEarnedPoints1768300000000 } from './1768300000000-fill-earned-points.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
+import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -34,4 +35,5 @@ export const migrations = [
   CountEarnedPoints1768100000000,
   FillEarnedPoints1768300000000,
   CreateInstallation1768388000000,
+  KeepProofsOfParkedEvents1768410000000,
 ];

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@customer-platform/database';
-import { RecordProducer } from '@customer-platform/event-bus';
+import { RecordProducer, type ProvenRecord } from '@customer-platform/event-bus';
 import { topicOfModule, type EventData } from '@customer-platform/events';
 import {
   anOrganization,
   domainEvent,
   eventually,
+  proofBy,
   type Caller,
   type ProbeEvent,
 } from '@customer-platform/testing';
@@ -285,6 +286,40 @@ describe('an erasure', () => {
       expect(parked.map(({ error }) => error)).toEqual([
         `ForeignEvent: ${type} says that its source is another module`,
         `ForeignEvent: ${type} is no event of loyalty.domain-events`,
+      ]);
+    }, SETTLED);
+    expect(await known()).toHaveLength(1);
+  });
+
+  it('is not asked for by who writes to core’s topic in core’s words, without its key', async () => {
+    const shop = aShop();
+    const { organizationId: id } = shop;
+    const contact = aContact();
+    const known = () => world.database.query('SELECT 1 FROM contacts WHERE id = $1', [contact.id]);
+    await world.probe.publish(change(shop, 'created', contact, 1));
+    await eventually(async () => expect(await known()).toHaveLength(1), SETTLED);
+    const topic = topicOfModule('core');
+    const producer = world.app.app.get(RecordProducer);
+    const forge = async (headersOf: (record: ProvenRecord) => Record<string, Buffer>): Promise<void> => {
+      const event = domainEvent('core.erasure.requested.v1', id, {
+        subject_request_id: newId(),
+        contact_id: contact.id,
+      });
+      const record = { topic, key: contact.id, value: JSON.stringify(event) };
+      await eventually(() => producer.send(topic, { ...record, headers: headersOf(record) }));
+    };
+    await forge(() => ({}));
+    await forge((record) => proofBy('loyalty', record));
+    await forge((record) => proofBy('core', { ...record, value: '{}' }));
+    await eventually(async () => {
+      const parked = await world.database.query<{ error: string }>(
+        'SELECT DISTINCT error FROM parked_events WHERE organization_id = $1 ORDER BY error',
+        [id],
+      );
+      expect(parked.map(({ error }) => error)).toEqual([
+        `UnprovenEvent: a record of ${topic} carries no proof of who wrote it`,
+        `UnprovenEvent: a record of ${topic} is not what core signed`,
+        `UnprovenEvent: a record of ${topic} is signed by loyalty, who does not write there`,
       ]);
     }, SETTLED);
     expect(await known()).toHaveLength(1);

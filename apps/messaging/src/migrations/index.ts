@@ -50,6 +50,7 @@ import { IndexKeptBodies1767221000000 } from './1767221000000-index-kept-bodies.
 import { CreateTemplateUses1767222000000 } from './1767222000000-create-template-uses.js';
 import { CountIdentityMails1767404000000 } from './1767404000000-count-identity-mails.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
+import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -104,4 +105,5 @@ export const migrations: MigrationClass[] = [
   CountIdentityMails1767404000000,
   CreateInstallation1768388000000,
   NoteTimesOfStates1768400000000,
+  KeepProofsOfParkedEvents1768410000000,
 ];

@@ -93,6 +93,16 @@ export function platformTables(): string[] {
   ];
 }
 
+/** With what proof a parked message came, so that it can be believed later: once its writer's key is known. */
+export function parkedProofs(): string[] {
+  return ['ALTER TABLE parked_events ADD COLUMN proof text'];
+}
+
+/** Undoes {@link parkedProofs}. */
+export function dropParkedProofs(): string[] {
+  return ['ALTER TABLE parked_events DROP COLUMN proof'];
+}
+
 /**
  * Stores the outbox's messages as they are, for rows written from now on: they live for a moment, and packing them costs
  * more than it saves. A relay can then bound what it takes by what rows take up.

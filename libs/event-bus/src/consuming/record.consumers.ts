@@ -1,10 +1,13 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type Publisher, UnprovenEvent } from '@customer-platform/events';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
+import { ParkedEvents } from '../parking/parked-events.js';
+import { proofIn, RecordProofs } from '../proof/record-proofs.js';
 import { Consumers } from './consumers.js';
 import { KeptPositions } from './kept.positions.js';
 import type { Positions } from './positions.js';
-import type { SupervisedConsumer } from './supervised.consumer.js';
+import type { Chunk, SupervisedConsumer } from './supervised.consumer.js';
 
 /** A record as it was read. */
 export interface IncomingRecord {
@@ -15,6 +18,8 @@ export interface IncomingRecord {
   readonly value: Buffer;
   /** When the broker wrote it, in milliseconds. */
   readonly timestamp: number;
+  /** The module that has proven to have written it; undefined where none had to. */
+  readonly writer?: Publisher | undefined;
 }
 
 /** What a consumer of raw records is. */
@@ -36,6 +41,8 @@ interface RecordConsumption {
    * `heartbeat` may be called in long work; heartbeats also go on beside it.
    */
   eachChunk(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void>;
+  /** Keeps a record that none of the topic's writers has proven to be its own; default: it is parked, as text. Repeatable. */
+  setAside?(record: IncomingRecord, error: UnprovenEvent): Promise<void>;
 }
 
 /** A running consumer of raw records. */
@@ -54,6 +61,8 @@ export class RecordConsumers implements OnModuleDestroy {
     private readonly topics: Topics,
     private readonly consumers: Consumers,
     private readonly kept: KeptPositions,
+    private readonly proofs: RecordProofs,
+    private readonly parked: ParkedEvents,
   ) {}
 
   /** Starts consuming, whether the broker is there yet or not; the topic is made if it is missing. */
@@ -64,20 +73,48 @@ export class RecordConsumers implements OnModuleDestroy {
       concurrency: consumption.concurrency ?? 3,
       chunkSize: consumption.chunkSize ?? 500,
       positions: consumption.positions === 'kept' ? this.kept : consumption.positions,
-      process: (chunk) =>
-        consumption.eachChunk(
-          chunk.messages.map((message) => ({
-            partition: chunk.partition,
-            offset: message.offset,
-            key: message.key?.toString('utf8'),
-            value: message.value ?? Buffer.alloc(0),
-            timestamp: Number(message.timestamp),
-          })),
-          () => chunk.heartbeat(),
-        ),
+      process: async (chunk) => {
+        const records = await this.provenOf(chunk, consumption);
+        if (records.length > 0) await consumption.eachChunk(records, () => chunk.heartbeat());
+      },
     });
     this.started.push(consumer);
     return { stop: () => consumer.stop() };
+  }
+
+  private async provenOf(chunk: Chunk, consumption: RecordConsumption): Promise<IncomingRecord[]> {
+    const proven: IncomingRecord[] = [];
+    for (const message of chunk.messages) {
+      const record: IncomingRecord = {
+        partition: chunk.partition,
+        offset: message.offset,
+        key: message.key?.toString('utf8'),
+        value: message.value ?? Buffer.alloc(0),
+        timestamp: Number(message.timestamp),
+      };
+      const proof = proofIn(message);
+      try {
+        const { key, value } = record;
+        const writer = this.proofs.demand({ topic: consumption.topic, key, value }, proof);
+        proven.push({ ...record, writer });
+      } catch (error) {
+        if (!(error instanceof UnprovenEvent)) throw error;
+        if (consumption.setAside) await consumption.setAside(record, error);
+        else await this.park(consumption, record, proof, error);
+      }
+    }
+    return proven;
+  }
+
+  private park(
+    { topic, group }: RecordConsumption,
+    { partition, offset, key = '', value }: IncomingRecord,
+    proof: Buffer | undefined,
+    error: UnprovenEvent,
+  ): Promise<void> {
+    const payload = value.toString('utf8');
+    const place = { organizationId: undefined, topic, partition, offset };
+    return this.parked.parkInvalid(group, { ...place, key, type: '', payload, proof, error });
   }
 
   async onModuleDestroy(): Promise<void> {

@@ -4,6 +4,7 @@ import { TopicsMissing } from '../errors.js';
 import type { Topics } from '../kafka/topics.js';
 import type { BufferedRecord } from '../producing/record.buffer.js';
 import { placeName, type Outcome, type RecordSending } from '../producing/record.sending.js';
+import { PROOF_BYTES } from '../proof/proof-format.js';
 import { within } from '../within.js';
 import { HeldRows } from './held.rows.js';
 import type { StoredMessage } from './outbox.js';
@@ -192,7 +193,7 @@ function* requestsOf(records: readonly BufferedRecord[]): Generator<BufferedReco
   let request: BufferedRecord[] = [];
   let bytes = 0;
   for (const record of records) {
-    const size = Buffer.byteLength(record.value) + 128;
+    const size = Buffer.byteLength(record.value) + 128 + PROOF_BYTES;
     if (bytes > 0 && bytes + size > REQUEST_BYTES) {
       yield request;
       request = [];

@@ -5,6 +5,7 @@ import { log } from '@customer-platform/http';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
+import { RecordProofs } from '../proof/record-proofs.js';
 import { RecordSending } from '../producing/record.sending.js';
 import { pause, within } from '../within.js';
 import { watchAge } from './outbox.age.js';
@@ -111,9 +112,10 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     private readonly signal: OutboxSignal,
     client: KafkaClient,
     topics: Topics,
+    proofs: RecordProofs,
   ) {
     this.line = new ProducerLine(() => client.producer());
-    this.publishing = new OutboxPublishing(topics, new RecordSending(client, topics, this.line));
+    this.publishing = new OutboxPublishing(topics, new RecordSending(client, topics, this.line, proofs));
   }
 
   onApplicationBootstrap(): void {

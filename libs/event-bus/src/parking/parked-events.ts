@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, newId } from '@customer-platform/database';
-import { ForeignEvent } from '@customer-platform/events';
+import { ForeignEvent, UnprovenEvent } from '@customer-platform/events';
 import { log, metrics } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import type { EventFailure } from '../delivery/event-delivery.js';
@@ -17,6 +17,7 @@ interface InvalidMessage {
   readonly key: string;
   readonly type: string;
   readonly payload: string;
+  readonly proof: Buffer | undefined;
   readonly error: Error;
 }
 
@@ -27,6 +28,9 @@ export interface ParkedEvent {
   /** Group and class that could not process it; the group alone for a message that nobody could read. */
   readonly consumer: string;
   readonly topic: string;
+  readonly key: string;
+  /** In base64: what a message came with that nobody could read, or believe. */
+  readonly proof: string | null;
   readonly event_id: string;
   readonly event_type: string;
   readonly correlation_id: string | null;
@@ -63,14 +67,14 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 const PARK = `
   INSERT INTO parked_events (organization_id, id, consumer, topic, key, event_id, event_type, correlation_id, payload,
-                             error, attempts)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                             error, attempts, proof)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
   ON CONFLICT (organization_id, consumer, event_id)
   DO UPDATE SET error = EXCLUDED.error, attempts = parked_events.attempts + EXCLUDED.attempts, parked_at = now()`;
 
 /** By the row's id, which is of the time it was first parked: what fails again does not come twice into one walk. */
 const PAGE = `
-  SELECT organization_id, id, consumer, topic, event_id, event_type, correlation_id, payload, error, attempts, parked_at
+  SELECT organization_id, id, consumer, topic, key, proof, event_id, event_type, correlation_id, payload, error, attempts, parked_at
     FROM parked_events
    WHERE ($1::uuid IS NULL OR organization_id = $1) AND ($2::text IS NULL OR consumer = $2)
      AND ($3::uuid[] IS NULL OR id = ANY ($3)) AND ($4::uuid IS NULL OR id > $4)
@@ -119,6 +123,7 @@ export class ParkedEvents {
         JSON.stringify(event),
         describe(failure.error),
         failure.attempts,
+        null,
       ]),
     );
   }
@@ -157,13 +162,11 @@ export class ParkedEvents {
   /** Keeps a message that cannot be read, once for its place in the topic. */
   async parkInvalid(consumer: string, message: InvalidMessage): Promise<void> {
     const { organizationId = NOBODY, topic, partition, offset } = message;
-    const isForeign = message.error instanceof ForeignEvent;
-    parkedTotal.inc({ consumer, type: isForeign ? 'foreign' : 'invalid' });
+    const { type, sentence } = kindOf(message.error);
+    parkedTotal.inc({ consumer, type });
     log.error(
       { err: message.error, consumer, organization_id: organizationId, topic, partition, offset },
-      isForeign
-        ? 'A message that its topic’s module did not write is parked'
-        : 'A message that is no domain event is parked',
+      sentence,
     );
     const id = placeId(`${topic} ${String(partition)} ${offset}`);
     await this.database.inOrganization({ organizationId }, (tx) =>
@@ -179,9 +182,19 @@ export class ParkedEvents {
         storable(message.payload),
         describe(message.error),
         1,
+        message.proof?.toString('base64') ?? null,
       ]),
     );
   }
+}
+
+/** The label of the metric, and what the log says. */
+function kindOf(error: Error): { type: string; sentence: string } {
+  if (error instanceof UnprovenEvent)
+    return { type: 'unproven', sentence: 'A message that carries no proof of its module is parked' };
+  if (error instanceof ForeignEvent)
+    return { type: 'foreign', sentence: 'A message that its topic’s module did not write is parked' };
+  return { type: 'invalid', sentence: 'A message that is no domain event is parked' };
 }
 
 function describe(error: unknown): string {

@@ -11,12 +11,15 @@ import {
   eventually,
   given,
   inOrganization,
+  keyPairs,
+  writing,
 } from '../../test/a-bus.js';
 import { EventBusModule } from '../event-bus.module.js';
 import { Inbox } from '../inbox/inbox.js';
 import { OnEvent } from '../on-event.decorator.js';
 import { Outbox } from '../outbox/outbox.js';
 import { KafkaTransport } from '../transport/kafka.transport.js';
+import { proofsOf, signerOf } from '../proof/record-proofs.js';
 import type { ParkedFilter } from './parked-events.js';
 import { Redelivery, type Redelivered } from './redelivery.js';
 
@@ -78,12 +81,12 @@ afterAll(async () => {
 });
 
 /** As an operator's command does it, beside the running service. */
-async function redeliver(filter: ParkedFilter): Promise<Redelivered[]> {
+async function redeliver(filter: ParkedFilter, options: { unproven?: boolean } = {}): Promise<Redelivered[]> {
   const beside = await NestFactory.create(Root, { logger: false, abortOnError: false });
   try {
     beside.connectMicroservice({ strategy: beside.get(KafkaTransport) });
     const redelivered: Redelivered[] = [];
-    for await (const each of beside.get(Redelivery).run(filter)) redelivered.push(each);
+    for await (const each of beside.get(Redelivery).run(filter, options)) redelivered.push(each);
     return redelivered;
   } finally {
     await beside.close();
@@ -129,6 +132,22 @@ async function parkedOf(
   );
   await eventually(async () => expect(await parkedIn(organizationId)).toHaveLength(names.length));
   return { organizationId, ids: (await parkedIn(organizationId)).map(({ id }) => id) };
+}
+
+/** A consent as core tells it. */
+function domainEventOf(organizationId: string): DomainEvent<'core.consent.recorded.v1'> {
+  return {
+    specversion: '1.0',
+    id: randomUUID(),
+    source: 'urn:customer-platform:core',
+    subject: `contacts/${randomUUID()}`,
+    time: new Date().toISOString(),
+    datacontenttype: 'application/json',
+    organizationid: organizationId,
+    correlationid: randomUUID(),
+    type: 'core.consent.recorded.v1',
+    data: consentOf(organizationId, randomUUID(), 'unproven').data,
+  } as DomainEvent<'core.consent.recorded.v1'>;
 }
 
 describe('redelivery', () => {
@@ -185,7 +204,7 @@ describe('redelivery', () => {
         [nobody, id, event.type, JSON.stringify(event)],
       ),
     );
-    expect(errorsOf(await redeliver({ ids: [id] }))).toEqual([]);
+    expect(errorsOf(await redeliver({ ids: [id] }, { unproven: true }))).toEqual([]);
     expect(await counted(organizationId)).toEqual(['unheard']);
     expect(await parkedIn(nobody)).toEqual([]);
   });
@@ -201,6 +220,49 @@ describe('redelivery', () => {
     ]);
     expect(await counted(organizationId)).toEqual(['genuine']);
     expect(await parkedIn(organizationId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['without a proof', undefined, 'carries no proof of who wrote it'],
+    ['by another module', keyPairs.loyalty, 'is signed by loyalty, who does not write there'],
+  ])('asks somebody to answer for what was written %s', async (_, keys, reason) => {
+    const topic = 'core.domain-events';
+    const event = domainEventOf(randomUUID());
+    const record = { topic, key: 'k', value: JSON.stringify(event) };
+    const [proof] = keys ? proofsOf([record], signerOf(keys.privateJwk)) : [];
+    await writing(topic, { ...record, headers: proof ? { proof } : {} });
+    const { organizationid: organizationId } = event;
+    await eventually(async () => expect(await parkedIn(organizationId)).toHaveLength(1));
+    const [letter] = await parkedIn(organizationId);
+    expect(letter?.error).toBe(`UnprovenEvent: a record of ${topic} ${reason}`);
+    expect(errorsOf(await redeliver({ organizationId }))).toEqual([letter?.error]);
+    expect(await counted(organizationId)).toEqual([]);
+    expect(errorsOf(await redeliver({ ids: [given(letter, 'letter').id] }, { unproven: true }))).toEqual([]);
+    expect(await counted(organizationId)).toEqual(['unproven']);
+    expect(await parkedIn(organizationId)).toEqual([]);
+  });
+
+  it('believes what was parked once the key of its writer is known', async () => {
+    const topic = 'core.domain-events';
+    const event = domainEventOf(randomUUID());
+    const record = { topic, key: 'k', value: JSON.stringify(event) };
+    const next = { ...keyPairs.loyalty, kid: 'core-2' };
+    const [proof] = proofsOf([record], signerOf({ ...next.privateJwk, kid: next.kid }));
+    await writing(topic, { ...record, headers: { proof: given(proof, 'proof') } });
+    const { organizationid: organizationId } = event;
+    await eventually(async () => expect(await parkedIn(organizationId)).toHaveLength(1));
+    expect(errorsOf(await redeliver({ organizationId }))[0]).toMatch('not known here: "core-2"');
+    const known = given(process.env['SERVICE_PUBLIC_KEYS'], 'keys');
+    const { keys } = JSON.parse(known) as { keys: object[] };
+    try {
+      process.env['SERVICE_PUBLIC_KEYS'] = JSON.stringify({
+        keys: [...keys, { ...next.publicJwk, kid: next.kid }],
+      });
+      expect(errorsOf(await redeliver({ organizationId }))).toEqual([]);
+    } finally {
+      process.env['SERVICE_PUBLIC_KEYS'] = known;
+    }
+    expect(await counted(organizationId)).toEqual(['unproven']);
   });
 
   it('has one effect where several operators run it at once', async () => {
@@ -227,7 +289,7 @@ describe('redelivery', () => {
     expect(failed.map((error) => error.split(':')[0])).toEqual(['InvalidDomainEvent', 'NobodySubscribes']);
     // The group's name alone is all of its consumers, each of which knows what it has had.
     await set(ids[1], 'consumer', 'core.domain-events');
-    await redeliver({ ids: [given(ids[1], 'id')] });
+    await redeliver({ ids: [given(ids[1], 'id')] }, { unproven: true });
     expect(await counted(organizationId)).toEqual(['orphaned']);
   });
 });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseDomainEvent } from '@customer-platform/events';
 import { isInfrastructureError } from '../errors.js';
+import { RecordProofs } from '../proof/record-proofs.js';
 import { KafkaTransport } from '../transport/kafka.transport.js';
 import { ParkedEvents, type ParkedEvent, type ParkedFilter } from './parked-events.js';
 
@@ -18,22 +19,25 @@ export class Redelivery {
   constructor(
     private readonly parked: ParkedEvents,
     private readonly transport: KafkaTransport,
+    private readonly proofs: RecordProofs,
   ) {}
 
   /**
    * All that the filter leaves, each once, the longest parked first. An event that succeeds is removed after its
    * effect: a crash in between delivers it a third time, which its consumer recognises as any other repeat.
+   * @param options.unproven somebody answers for what carries no proof of who wrote it
    * @throws whatever says that the database, or what else an effect needs, is away: no event is at fault then
    */
-  async *run(filter: ParkedFilter): AsyncGenerator<Redelivered> {
+  async *run(filter: ParkedFilter, { unproven = false } = {}): AsyncGenerator<Redelivered> {
     for (let page = await this.parked.page(filter, AT_ONCE); page.length > 0;) {
-      for (const event of page) yield await this.again(event);
+      for (const event of page) yield await this.again(event, unproven);
       page = await this.parked.page(filter, AT_ONCE, page.at(-1));
     }
   }
 
-  private async again(parked: ParkedEvent): Promise<Redelivered> {
+  private async again(parked: ParkedEvent, unproven: boolean): Promise<Redelivered> {
     try {
+      if (!unproven) this.demandProof(parked);
       await this.transport.redeliver(parked.consumer, parseDomainEvent(parked.topic, parked.payload));
     } catch (error) {
       if (isInfrastructureError(error)) throw error;
@@ -42,5 +46,15 @@ export class Redelivery {
     }
     await this.parked.remove(parked);
     return { event: parked };
+  }
+
+  /**
+   * Of what was not given to a subscriber yet: what a handler failed on had been believed before.
+   * @throws UnprovenEvent
+   */
+  private demandProof({ consumer, topic, key, payload, proof }: ParkedEvent): void {
+    if (!this.transport.isGroup(consumer)) return;
+    const bytes = proof === null ? undefined : Buffer.from(proof, 'base64');
+    this.proofs.demand({ topic, key, value: payload }, bytes);
   }
 }

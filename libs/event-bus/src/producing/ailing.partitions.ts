@@ -3,6 +3,7 @@ import { Gauge } from 'prom-client';
 import { QueueUnavailable } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
+import type { RecordProofs } from '../proof/record-proofs.js';
 import { pause, within } from '../within.js';
 import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
 import { ProducerLine } from './producer.line.js';
@@ -32,9 +33,10 @@ export class AilingPartitions {
   constructor(
     client: KafkaClient,
     private readonly topics: Topics,
+    proofs: RecordProofs,
   ) {
     this.line = new ProducerLine(() => client.producer());
-    this.sending = new RecordSending(client, topics, this.line);
+    this.sending = new RecordSending(client, topics, this.line, proofs);
   }
 
   /** Whether there is one. */

@@ -1,4 +1,5 @@
 import { QueueUnavailable, RecordTooLarge } from '../errors.js';
+import { PROOF_BYTES } from '../proof/proof-format.js';
 
 /** A record to be sent. */
 export interface BufferedRecord {
@@ -7,7 +8,7 @@ export interface BufferedRecord {
   partition?: number;
   readonly key?: string;
   readonly value: Buffer | string;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, Buffer | string>;
   /** Since when it has waited, in milliseconds since 1970, where it was batched before it came here. */
   readonly since?: number;
   /** What to send in its place where the broker refuses it for its size; undefined where it cannot be smaller. */
@@ -39,7 +40,7 @@ class Waiter {
     public settled: (waiter: Waiter) => void,
   ) {
     this.since = record.since ?? Date.now();
-    this.bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64;
+    this.bytes = Buffer.byteLength(record.value) + (record.key?.length ?? 0) + 64 + PROOF_BYTES;
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     this.fate = promise;
     this.fulfil = () => {

@@ -3,6 +3,7 @@ import { log } from '@customer-platform/http';
 import { QueueUnavailable, RecordTooLarge } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
+import { RecordProofs } from '../proof/record-proofs.js';
 import { AilingPartitions } from './ailing.partitions.js';
 import { ProducerLine } from './producer.line.js';
 import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
@@ -15,7 +16,7 @@ import { RecordSending, refusalIn, type Outcome } from './record.sending.js';
 interface OutgoingRecord {
   readonly key: string;
   readonly value: Buffer | string;
-  readonly headers?: Record<string, string>;
+  readonly headers?: Record<string, Buffer | string>;
 }
 
 /** How long a lone record waits for company. */
@@ -46,10 +47,11 @@ export class RecordProducer implements OnApplicationShutdown {
   constructor(
     client: KafkaClient,
     private readonly topics: Topics,
+    proofs: RecordProofs,
   ) {
     this.line = new ProducerLine(() => client.producer());
-    this.sending = new RecordSending(client, topics, this.line);
-    this.ailing = new AilingPartitions(client, topics);
+    this.sending = new RecordSending(client, topics, this.line, proofs);
+    this.ailing = new AilingPartitions(client, topics, proofs);
   }
 
   /** How many records are not settled yet. */

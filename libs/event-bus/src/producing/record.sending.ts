@@ -3,6 +3,7 @@ import type { KafkaClient } from '../kafka/kafka.client.js';
 import { RecordTooLarge } from '../errors.js';
 import { createErrorFromCode, protocolErrorType } from '../kafka/protocol-error.js';
 import type { Topics } from '../kafka/topics.js';
+import { PROOF_HEADER, type RecordProofs } from '../proof/record-proofs.js';
 import type { Delivery, ProducerLine } from './producer.line.js';
 import { partitionOfKey } from './partition-of-key.js';
 import type { BufferedRecord } from './record.buffer.js';
@@ -54,6 +55,7 @@ export class RecordSending {
     private readonly client: KafkaClient,
     private readonly topics: Topics,
     private readonly line: ProducerLine,
+    private readonly proofs: RecordProofs,
   ) {}
 
   /** @throws when no connection to any broker is to be had: nothing was sent then */
@@ -105,16 +107,29 @@ export class RecordSending {
     return leaders;
   }
 
+  /** Every record that leaves the module passes here, and takes its proof along. */
   private requestOf(places: readonly Place[]): TopicMessages[] {
+    const headers = this.headersOf(places.flatMap(({ records }) => records));
     const byTopic = new Map<string, TopicMessages>();
     for (const { topic, partition, records } of places) {
       const entry = byTopic.get(topic) ?? { topic: this.client.named(topic), messages: [] };
       byTopic.set(topic, entry);
-      for (const { key, value, headers } of records) {
-        entry.messages.push({ partition, key: key ?? null, value, headers });
+      for (const record of records) {
+        const { key, value } = record;
+        entry.messages.push({ partition, key: key ?? null, value, headers: headers.get(record) });
       }
     }
     return [...byTopic.values()];
+  }
+
+  private headersOf(records: readonly BufferedRecord[]): Map<BufferedRecord, BufferedRecord['headers']> {
+    const proofs = this.proofs.prove(records.map(({ topic, key, value }) => ({ topic, key, value })));
+    return new Map(
+      records.map((record, at) => {
+        const proof = proofs[at];
+        return [record, proof ? { [PROOF_HEADER]: proof, ...record.headers } : record.headers];
+      }),
+    );
   }
 
   private outcomeOf(place: Place, delivery: Delivery | undefined): Outcome {

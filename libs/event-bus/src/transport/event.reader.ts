@@ -5,22 +5,28 @@ import {
   parseDomainEvent,
   TYPE_HEADER,
   UnknownEventType,
+  UnprovenEvent,
+  type DomainEvent,
   type EventType,
 } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import type { KafkaMessage } from 'kafkajs';
 import type { Chunk } from '../consuming/supervised.consumer.js';
 import { ParkedEvents } from '../parking/parked-events.js';
+import { proofIn, RecordProofs } from '../proof/record-proofs.js';
 import type { ReceivedEvent } from './received-event.js';
 
 /**
  * Reads those messages that are domain events of the wanted types. One whose header tells of another type is passed over
  * unread; one without the header, of an older publisher, is read for it. What is no event is parked, and what is not of
- * the topic's module: nobody else writes there. What a newer publisher has added is passed over.
+ * the topic's module, or is not proven to be: nobody else writes there. What a newer publisher has added is passed over.
  */
 @Injectable()
 export class EventReader {
-  constructor(private readonly parked: ParkedEvents) {}
+  constructor(
+    private readonly parked: ParkedEvents,
+    private readonly proofs: RecordProofs,
+  ) {}
 
   async read(chunk: Chunk, consumer: string, wanted: ReadonlySet<EventType>): Promise<ReceivedEvent[]> {
     const events: ReceivedEvent[] = [];
@@ -31,6 +37,7 @@ export class EventReader {
       try {
         const event = parseDomainEvent(chunk.topic, message.value?.toString('utf8') ?? '', wanted);
         if (!event) continue;
+        this.demandProof(chunk, message, event);
         const key = message.key?.toString('utf8') ?? '';
         events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
       } catch (error) {
@@ -41,6 +48,17 @@ export class EventReader {
       }
     }
     return events;
+  }
+
+  /** @throws UnprovenEvent, which is parked where the event says it belongs */
+  private demandProof({ topic }: Chunk, message: KafkaMessage, event: DomainEvent): void {
+    const { key, value } = message;
+    try {
+      this.proofs.demand({ topic, key: key?.toString('utf8'), value: value ?? '' }, proofIn(message));
+    } catch (error) {
+      if (error instanceof UnprovenEvent) throw error.of(event);
+      throw error;
+    }
   }
 
   private async parkInvalid(
@@ -57,6 +75,7 @@ export class EventReader {
       key: message.key?.toString('utf8') ?? '',
       type: error.type ?? '',
       payload: message.value?.toString('utf8') ?? '',
+      proof: proofIn(message),
       error,
     });
   }

@@ -147,6 +147,11 @@ export class KafkaTransport extends Server implements CustomTransportStrategy, O
     for (const { handle } of subscriptions) await call(handle, new EventDelivery([event]));
   }
 
+  /** Whether a name is that of the group, which has what no subscriber was given. */
+  isGroup(consumer: string): boolean {
+    return consumer === this.group;
+  }
+
   /** What a subscriber is known by where its events are parked. */
   private nameOf(subscriber: object): string {
     return `${this.group}/${(subscriber as { name?: string }).name ?? ''}`;

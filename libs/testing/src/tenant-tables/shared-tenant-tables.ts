@@ -45,7 +45,7 @@ export const SHARED_TENANT_TABLES: TenantTables = {
     removed: 'by libs/event-bus/src/outbox/outbox.relay.ts',
   },
   parked_events: {
-    erased: 'id consumer topic key event_id event_type correlation_id payload error attempts parked_at',
+    erased: 'id consumer topic key event_id event_type correlation_id payload proof error attempts parked_at',
     organization: 'follows from events of other modules',
     archive: 'the event stands where it came from',
     removed: 'by libs/event-bus/src/parking/parked-events.ts',
