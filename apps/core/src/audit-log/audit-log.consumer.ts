@@ -3,7 +3,7 @@ import { AUDIT_TOPIC, readAuditEntry, type AuditEntry } from '@customer-platform
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, Database, isTransient, ranOut } from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
-import { RECORD_TOPICS } from '@customer-platform/events';
+import { RECORD_TOPICS, UnprovenEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
 import { AuditLogRepository } from './audit-log.repository.js';
@@ -34,6 +34,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
       group: RECORD_TOPICS[AUDIT_TOPIC].groups.log,
       positions: 'kept',
       eachChunk: (records) => this.take(records),
+      setAside: (record, error) => this.unreadable.keep(AUDIT_TOPIC, record, error),
     });
   }
 
@@ -42,7 +43,10 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     const read: ReadRecord[] = [];
     for (const record of records) {
       try {
-        read.push({ record, entry: readAuditEntry(record.value.toString('utf8')) });
+        const entry = readAuditEntry(record.value.toString('utf8'));
+        if (record.writer !== undefined && record.writer !== entry.module)
+          throw new UnprovenEvent(`an audit row of ${entry.module} is signed by ${record.writer}`);
+        read.push({ record, entry });
       } catch (error) {
         await this.unreadable.keep(AUDIT_TOPIC, record, error);
       }

@@ -1,7 +1,7 @@
 import { AUDIT_TOPIC, type AuditEntry } from '@customer-platform/audit';
 import { newId } from '@customer-platform/database';
 import { RecordProducer } from '@customer-platform/event-bus';
-import { eventually, type Answer, type Caller } from '@customer-platform/testing';
+import { eventually, proofBy, type Answer, type Caller } from '@customer-platform/testing';
 import type { TestCore } from '../core.fixture.js';
 import type { AuditLogDto } from './audit-log.dto.js';
 
@@ -28,9 +28,19 @@ export function anAuditEntry(organizationId: string, overrides: Partial<AuditEnt
 /** Publishes values on the topic of audit rows, as other modules do, in this order. */
 export async function publishAudit(core: TestCore, organizationId: string, values: string[]): Promise<void> {
   const producer = core.app.app.get(RecordProducer);
+  const records = values.map((value) => ({ topic: AUDIT_TOPIC, key: organizationId, value }));
   await eventually(() =>
-    Promise.all(values.map((value) => producer.send(AUDIT_TOPIC, { key: organizationId, value }))),
+    Promise.all(
+      records.map((record) =>
+        producer.send(AUDIT_TOPIC, { ...record, headers: proofBy(writerOf(record.value), record) }),
+      ),
+    ),
   );
+}
+
+/** The module that a row names; core's where nothing can be read. */
+function writerOf(value: string): string {
+  return /"module":"([a-z]+)"/.exec(value)?.[1] ?? 'core';
 }
 
 /** An organization with a client for its log. */

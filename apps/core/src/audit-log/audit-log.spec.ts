@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { AUDIT_TOPIC, type AuditEntry } from '@customer-platform/audit';
 import { newId } from '@customer-platform/database';
+import { RecordProducer } from '@customer-platform/event-bus';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { eventually } from '@customer-platform/testing';
+import { eventually, proofBy } from '@customer-platform/testing';
 import { aConsentWorld, aGrant } from '../consents/consent.fixture.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import type { AuditEntryDto, AuditLogDto } from './audit-log.dto.js';
@@ -99,6 +101,26 @@ describe('the audit log', () => {
     expect(kept.map(({ value }) => value.toString())).toEqual(
       expect.arrayContaining(['{', JSON.stringify(broken)]),
     );
+  });
+
+  it('sets aside a row that another module has signed', async () => {
+    const record = (of: AuditEntry) => ({
+      topic: AUDIT_TOPIC,
+      key: world.organizationId,
+      value: JSON.stringify(of),
+    });
+    const [invented, own] = [anAuditEntry(world.organizationId), anAuditEntry(world.organizationId)];
+    const producer = core.app.app.get(RecordProducer);
+    const forged = record(invented);
+    await eventually(() => producer.send(AUDIT_TOPIC, { ...forged, headers: proofBy('loyalty', forged) }));
+    await publishAudit(core, world.organizationId, [record(own).value]);
+    await eventually(async () => expect(await oldestFirst()).toHaveLength(1), SETTLED);
+    expect((await oldestFirst()).map(({ id }) => id)).toEqual([own.id]);
+    const kept = await core.database.query<{ value: Buffer; error: string }>(
+      `SELECT value, error FROM unreadable_records WHERE error LIKE '%signed by%'`,
+    );
+    expect(kept.map(({ value }) => value.toString())).toContain(forged.value);
+    expect(kept[0]?.error).toBe('an audit row of crm is signed by loyalty');
   });
 
   it('is empty, and says so, where nothing was done', async () => {

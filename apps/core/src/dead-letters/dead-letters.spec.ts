@@ -4,6 +4,7 @@ import {
   DatabaseFault,
   eventually,
   kafkaProbe,
+  proofBy,
   type Caller,
   type Fault,
   type KafkaProbe,
@@ -378,10 +379,18 @@ describe('dead letters', () => {
     const event = { organizationId: newId(), kind: 'track', receivedAt: 0, body: Buffer.of() } as const;
     const nobodys = encodeRecord([encodeFrame({ ...event, eventId: 'none'.padEnd(36) })]);
     await producer.sendToPartition(INGESTION_TOPIC, 0, nobodys);
-    const { caller } = core.anOrganization();
+    const { caller, id } = core.anOrganization();
+    // Good to read, and queued by somebody else.
+    const foreign = encodeRecord([encodeFrame({ ...event, organizationId: id, eventId: newId() })]);
+    const record = { topic: INGESTION_TOPIC, key: 'k', value: foreign };
+    await producer.send(INGESTION_TOPIC, { ...record, headers: proofBy('loyalty', record) });
     await Promise.all(Array.from({ length: 20 }, () => accepted(caller, aTrack())));
-    await settled(caller, { stored: 20 });
-    const rows = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
-    expect(rows.map(({ value }) => value.toString()).sort()).toEqual([nobodys.toString(), 'not a record']);
+    await settled(caller, { accepted: 20, stored: 20 });
+    const values = await eventually(async () => {
+      const rows = await core.database.query<{ value: Buffer }>('SELECT value FROM unreadable_records');
+      expect(rows).toHaveLength(3);
+      return rows.map(({ value }) => value.toString());
+    });
+    expect(values.sort()).toEqual([nobodys.toString(), foreign.toString(), 'not a record'].sort());
   });
 });

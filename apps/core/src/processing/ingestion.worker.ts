@@ -84,6 +84,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
       // A partition waits while its events are batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records, heartbeat) => this.take(records, heartbeat),
+      setAside: (record, error) => this.unreadable.keep(INGESTION_TOPIC, record, error),
     });
   }
 

@@ -52,6 +52,8 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
       // A partition waits while its chunk is batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records) => this.batcher.add(records, records.length),
+      // What nobody accepted counts for nobody; the worker keeps it.
+      setAside: () => Promise.resolve(),
     });
   }
 
