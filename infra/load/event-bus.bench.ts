@@ -13,6 +13,7 @@ import {
   consumerPositionsTable,
   Database,
   DatabaseModule,
+  parkedProofs,
   platformTables,
   provisionDatabase,
 } from '@customer-platform/database';
@@ -26,6 +27,7 @@ import {
   RecordConsumers,
   RecordProducer,
 } from '@customer-platform/event-bus';
+import { serviceKeys } from '@customer-platform/testing';
 
 const RECORDS = 100_000;
 const EVENTS = 50_000;
@@ -65,7 +67,8 @@ async function prepareDatabase(): Promise<() => Promise<void>> {
     await owner.query(
       'ALTER DEFAULT PRIVILEGES GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO busbench_app',
     );
-    for (const statement of [...platformTables(), ...consumerPositionsTable()]) await owner.query(statement);
+    for (const statement of [...platformTables(), ...consumerPositionsTable(), ...parkedProofs()])
+      await owner.query(statement);
   });
   process.env['DATABASE_URL'] = url;
   return async () => {
@@ -168,6 +171,7 @@ async function outboxIsEmpty(server: INestApplication): Promise<boolean> {
 }
 
 process.env['PLATFORM_MODE'] = 'local';
+Object.assign(process.env, serviceKeys('core'));
 process.env['KAFKA_BROKERS'] = environment('TEST_KAFKA_BROKERS');
 process.env['KAFKA_TOPIC_PREFIX'] = `bench${randomBytes(4).toString('hex')}.`;
 const drop = await prepareDatabase();
