@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CONSOLE_PATHS, consoleConfig, readConfig } from '@customer-platform/config';
+import { consoleAddress } from '../console-address.js';
 import { LinkTokens, type NamedToken } from '../link-tokens/link-tokens.js';
 
 /** Which token of which invitation; every resend makes another. */
@@ -14,7 +14,6 @@ export class InvitationTokens extends LinkTokens {
 
   /** What the link in the mail opens. In the fragment, which no server and no log of one is told. */
   linkOf(invitation: TokenOfInvitation): string {
-    const { CONSOLE_URL, PUBLIC_URL } = readConfig(consoleConfig);
-    return `${CONSOLE_URL ?? PUBLIC_URL}${CONSOLE_PATHS.invitation}#token=${this.tokenOf(invitation)}`;
+    return `${consoleAddress('invitation')}#token=${this.tokenOf(invitation)}`;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
-import { Database } from '@customer-platform/database';
+import { Database, type WorkerTransaction } from '@customer-platform/database';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -16,6 +16,12 @@ const AMR = ['otp', 'mfa'] as const;
 interface FirstFactor {
   readonly amr: readonly string[];
   readonly recoveryCodes: readonly string[];
+}
+
+/** A sign-in in which a factor is given. */
+export interface GivesFactor {
+  wasGiven: (tx: WorkerTransaction) => Promise<boolean>;
+  give: (tx: WorkerTransaction, amr: readonly string[]) => Promise<void>;
 }
 
 /** Second factors of who is signing in and has no session yet (identity.md §5). */
@@ -36,8 +42,8 @@ export class SignInFactors {
   }
 
   /** A code of any of the user's apps. @throws Problem `mfa_code_invalid`, `rate_limited` */
-  async verifyCode(userId: string, code: string): Promise<readonly string[]> {
-    return this.attempts.attempt(userId, async (tx) => {
+  async verifyCode(userId: string, code: string, signIn: GivesFactor): Promise<void> {
+    await this.give(userId, signIn, async (tx) => {
       for (const factor of (await this.factors.list(tx, userId)).filter(isConfirmed)) {
         if (await this.factors.take(tx, userId, factor, code)) return AMR;
       }
@@ -46,12 +52,27 @@ export class SignInFactors {
   }
 
   /** A recovery code, which is used up. @throws Problem `mfa_code_invalid`, `rate_limited` */
-  async verifyRecoveryCode(context: AuditContext, userId: string, code: string): Promise<readonly string[]> {
-    return this.attempts.attempt(userId, async (tx) => {
+  async verifyRecoveryCode(context: AuditContext, code: string, signIn: GivesFactor): Promise<void> {
+    const userId = context.actor.id;
+    await this.give(userId, signIn, async (tx) => {
       const used = await this.codes.use(tx, userId, code);
       if (used === undefined) return undefined;
       await this.journal.recoveryCodeUsed(tx, context, userId, used);
       return ['mfa'];
+    });
+  }
+
+  /** Whoever sends a code twice has given a factor by the first: the second is neither right nor wrong. */
+  private async give(
+    userId: string,
+    { wasGiven, give }: GivesFactor,
+    verify: (tx: WorkerTransaction) => Promise<readonly string[] | undefined>,
+  ): Promise<void> {
+    await this.attempts.attempt(userId, async (tx) => {
+      if (await wasGiven(tx)) return {};
+      const amr = await verify(tx);
+      if (amr) await give(tx, amr);
+      return amr;
     });
   }
 

@@ -48,6 +48,11 @@ const FIND_BY_UID = `
 SELECT payload FROM oauth_browser_states
  WHERE uid = $1 AND kind = $2 AND expires_at > $3 ORDER BY expires_at DESC LIMIT 1`;
 
+/** What is over counts as under way no more, and is known for a while to who loads its pages again. */
+const KNOWN_FOR_MS = 45 * 60_000;
+const END = `
+UPDATE oauth_browser_states SET expires_at = least(expires_at, $3) WHERE state_hash = $1 AND kind = $2`;
+
 const REMOVE = 'DELETE FROM oauth_browser_states WHERE state_hash = $1 AND kind = $2';
 
 /** What stands behind the provider's cookies; the cookies themselves are kept as hashes. */
@@ -90,6 +95,12 @@ export class BrowserStates {
       tx.query<{ payload: AdapterPayload }>(FIND_BY_UID, [uid, kind, this.clock.now()]),
     );
     return row?.payload;
+  }
+
+  /** A sign-in has gone on to its end: whose answer was lost comes again, and is led to the same. */
+  async end(id: string): Promise<void> {
+    const until = new Date(this.clock.now().getTime() + KNOWN_FOR_MS);
+    await this.database.acrossOrganizations((tx) => tx.query(END, [hashOf(id), 'Interaction', until]));
   }
 
   async remove(kind: BrowserStateKind, id: string): Promise<void> {

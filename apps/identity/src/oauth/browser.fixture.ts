@@ -35,6 +35,13 @@ export class Browser {
     this.headers = from === undefined ? {} : { 'x-forwarded-for': from };
   }
 
+  /** As it is now: what is answered to the one is not known to the other. */
+  copy(): Browser {
+    const copy = new Browser(this.bench, { issuer: this.issuer });
+    for (const [name, cookie] of this.cookies) copy.cookies.set(name, cookie);
+    return copy;
+  }
+
   /** Takes a cookie that it was not given here. */
   plant(line: string): void {
     this.keep(line);

@@ -5,6 +5,7 @@ import type { SignedIn } from '../sessions/signed-in.js';
 import { platformClient } from './client-metadata.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId } from './grant-id.js';
+import { againAt } from './provider-pages.js';
 import { Providers } from './providers.js';
 import { SessionGrants } from './session-grants.js';
 
@@ -30,6 +31,8 @@ export interface Interaction {
   readonly organizationId?: string;
   /** Scopes that consent is asked for. */
   readonly scopes: readonly string[];
+  /** Where the browser goes on, once the step has ended. */
+  readonly leadsTo?: string;
   /** Who has authenticated already: in this browser before, unless the prompt is `login`. */
   readonly signedIn?: SignedIn;
 }
@@ -40,9 +43,16 @@ export type InteractionResult =
   | { readonly consent: readonly string[] }
   | { readonly error: string; readonly description?: string };
 
-/** The sign-in is over, has expired, or is not this browser's. */
+/** The sign-in is over, has expired, or is not this browser's; `again` is where it is begun anew, as far as it is known. */
 export class InteractionNotFound extends Error {
   override readonly name = 'InteractionNotFound';
+
+  constructor(
+    message: string,
+    readonly again?: string,
+  ) {
+    super(message);
+  }
 }
 
 /** Sign-ins under way: between an authorization request and its answer stand pages, which work with these. */
@@ -71,6 +81,7 @@ export class Interactions {
       params: found.params,
       ...(begun === undefined ? {} : { organizationId: begun.organizationId }),
       scopes: textsOf(found.prompt.details['scopes']),
+      ...(found.result === undefined ? {} : { leadsTo: found.returnTo }),
       ...(signedIn === undefined ? {} : { signedIn }),
     };
   }
@@ -123,15 +134,19 @@ export class Interactions {
 
   private async find(request: IncomingMessage, response: ServerResponse): Promise<ProviderInteraction> {
     const provider = await this.providers.current();
+    const [, uid] = /^\/oauth\/interactions\/([^/?]+)/.exec(request.url ?? '') ?? [];
     try {
       const found = await provider.interactionDetails(request, response);
       // A cookie of another sign-in, however it came here, does not answer for this one.
-      const [, uid] = /^\/oauth\/interactions\/([^/?]+)/.exec(request.url ?? '') ?? [];
       if (uid === undefined || uid === found.uid) return found;
     } catch (cause) {
       if (!(cause instanceof errors.SessionNotFound)) throw cause;
     }
-    throw new InteractionNotFound('The sign-in is over, or of another browser');
+    const known = uid === undefined ? undefined : await provider.Interaction.find(uid);
+    throw new InteractionNotFound(
+      'The sign-in is over, or of another browser',
+      known && againAt(known.params),
+    );
   }
 
   private async signedInOf({ session }: ProviderInteraction): Promise<SignedIn | undefined> {

@@ -3,7 +3,7 @@ import { Controller, Req, Res } from '@nestjs/common';
 import { Answer, Endpoint, formFields, readBytes } from '@customer-platform/http';
 import { Jwks } from './jwks.js';
 import { Providers } from './providers.js';
-import { ROUTES } from './provider-configuration.js';
+import { ROUTES } from './routes.js';
 
 const GET = { method: 'GET', authorization: 'protocol', body: 'stream' } as const;
 const POST = { method: 'POST', authorization: 'protocol', body: 'stream' } as const;

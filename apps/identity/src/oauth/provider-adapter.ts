@@ -149,7 +149,8 @@ class BrowserAdapter extends Nothing {
   /** A session of a browser gets new ids as it goes on; only signing out ends what has begun in it. */
   override async destroy(id: string): Promise<void> {
     const { ctx } = Provider;
-    const signsOut = this.kind === 'Session' && ctx?.oidc.route === 'end_session_confirm';
+    if (this.kind === 'Interaction') return available(this.states.end(id));
+    const signsOut = ctx?.oidc.route === 'end_session_confirm';
     if (signsOut && ctx.oidc.params?.['logout'] !== undefined && ctx.oidc.session) {
       await available(this.grants.endOfBrowser(ctx.oidc.session.uid));
     }

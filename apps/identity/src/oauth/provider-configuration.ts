@@ -6,6 +6,7 @@ import { isRefreshable, OWN_METADATA, platformClient } from './client-metadata.j
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';
 import type { ProviderPages } from './provider-pages.js';
+import { ROUTES } from './routes.js';
 import { cookieNames } from './sign-in-cookies.js';
 import { demandShort, keepSilentOffline } from './sign-in-parameters.js';
 import type { SignInPolicy } from './sign-in-policy.js';
@@ -14,17 +15,6 @@ const CODE_LIFE_S = 60;
 /** A sign-in that nobody ends is forgotten after so long. */
 const SIGN_IN_S = 3_600;
 const DAY_S = 86_400;
-
-/** Where the provider's routes are; the controller serves exactly these. */
-export const ROUTES = {
-  authorization: '/oauth/authorize',
-  token: '/oauth/token',
-  userinfo: '/oauth/userinfo',
-  revocation: '/oauth/revoke',
-  introspection: '/oauth/introspect',
-  end_session: '/oauth/logout',
-  jwks: '/.well-known/jwks.json',
-};
 
 /** What a provider is made of. */
 interface ProviderParts {
@@ -69,7 +59,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
     clientBasedCORS: isOriginOf,
-    renderError: (ctx, out) => pages.error(ctx, out),
+    renderError: (ctx, out, error) => pages.failed(ctx, out, error),
     features: featuresOf(pages),
     ttl: {
       AccessToken: ACCESS_TOKEN_LIFE_S,

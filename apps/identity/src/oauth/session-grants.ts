@@ -96,13 +96,17 @@ SELECT s.authenticated_at, s.connection_id FROM oauth_grants g
  WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN}
  ORDER BY s.connection_id IS NULL, s.created_at DESC LIMIT 1`;
 
-/** A suspension or a new password undoes an authentication before it. */
-/** The factor that was given may have been taken away meanwhile. */
+/**
+ * A suspension or a new password undoes an authentication before it, and so does the end of what has begun by it. The
+ * factor that was given may have been taken away meanwhile.
+ */
 const STILL_IN = `
 SELECT id FROM users
  WHERE id = $1 AND status = 'active' AND deleted_at IS NULL AND (password_changed_at IS NULL OR password_changed_at <= $2)
    AND (NOT $3::boolean
-        OR EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = users.id AND f.confirmed_at IS NOT NULL))`;
+        OR EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = users.id AND f.confirmed_at IS NOT NULL))
+   AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = users.id AND s.authenticated_at = $2
+                      AND s.ended_reason NOT IN ('idle', 'absolute', 'mfa_changed'))`;
 
 /** How whoever uses a browser signed in there. */
 interface BrowserSignIn {

@@ -3,6 +3,8 @@ import type Provider from 'oidc-provider';
 
 /** A browser that has left more sign-ins than these is done with the oldest; so its requests stay small. */
 const MOST_UNDER_WAY = 8;
+/** So long a code is good, and who comes again after a lost answer is given another. */
+const COME_AGAIN_MS = 60_000;
 /** Where the provider puts the cookies of one sign-in: its pages, and where it goes on. */
 const OF_SIGN_IN = /^\/oauth\/(?:interactions|authorize)\/([\w-]{1,64})$/;
 
@@ -40,10 +42,15 @@ export function nameCookiesBySignIn(provider: Provider, names: CookieNames): voi
     cookies.set = (name, value, options) => {
       const full = named(name, names, options?.path);
       if (full === name) return set(name, value, options);
-      // Once it goes on, a sign-in has no use for either.
-      const done = value ? surplus(request, names) : [full.replace(names.resume, names.interaction)];
-      for (const each of done) set(each, null, { ...options, path: '/' });
-      return set(full, value, { ...options, path: '/' });
+      if (value) {
+        for (const each of surplus(request, names)) set(each, null, { ...options, path: '/' });
+        return set(full, value, { ...options, path: '/' });
+      }
+      // Whose answer was lost comes again within a moment; then a sign-in that has gone on has no use for either.
+      const last = { ...options, path: '/', maxAge: COME_AGAIN_MS };
+      const [, uid = ''] = OF_SIGN_IN.exec(options?.path ?? '') ?? [];
+      set(full.replace(names.resume, names.interaction), uid, last);
+      return set(full, uid, last);
     };
     return ctx;
   };

@@ -56,8 +56,8 @@ export class SignInPolicy {
   }
 
   /**
-   * The session that the client has in this browser, of the organization that is wished; none where the user has just
-   * signed in. The browser's tabs may be of several: each goes on with its own.
+   * The session that the client has in this browser, of the organization that is wished; where the user has just signed in
+   * none from before. The browser's tabs may be of several: each goes on with its own.
    */
   async existingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { session, client, result, entities, provider } = ctx.oidc;
@@ -66,9 +66,9 @@ export class SignInPolicy {
       grantId === undefined ? undefined : provider.Grant.find(grantId);
     // What came of the sign-in before this step is the grant already.
     if (result?.['consent']) return find(entities.Interaction?.grantId);
-    if (result?.login) return undefined;
     const wish = wishOf(ctx);
-    const last = session.grantIdFor(client.clientId);
+    // Of a sign-in whose answer was lost, that which it has begun.
+    const last = result?.login ? undefined : session.grantIdFor(client.clientId);
     if (wish === undefined || (last !== undefined && (await this.isOf(last, wish)))) {
       const grant = await find(last);
       if (grant ?? wish === undefined) return grant;

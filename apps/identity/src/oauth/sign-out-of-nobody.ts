@@ -1,6 +1,6 @@
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import { ROUTES } from './provider-configuration.js';
+import { ROUTES } from './routes.js';
 
 /** What the provider has answered; without `oidc` where it has no such route. */
 interface Answered {

@@ -93,6 +93,14 @@ describe('every page', () => {
     }
   });
 
+  it.each(names.filter((name) => /error|dead|wrong|none/.test(name)))(
+    '%s: says no, what to do, and leads there',
+    (name) => {
+      for (const language of LANGUAGES)
+        expect(samplePages(language)[name]?.html.text).toMatch(/<a [^>]*href="[^"]+|<form method="post"/);
+    },
+  );
+
   it.each(names)(
     '%s: readable at 360 px in both languages and themes, and axe finds nothing',
     async (name) => {

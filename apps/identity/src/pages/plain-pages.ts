@@ -2,11 +2,12 @@ import { alert, field, invalid, stepForm, type Frame } from './frame.js';
 import { html, type Html } from './html.js';
 import { wordsOf, type Language } from './languages.js';
 import { page, type Page } from './page.js';
+import { consoleAddress } from '../console-address.js';
 
 /** What can go wrong so that there is no form to go on with. */
 export type Failure = Exclude<
   keyof ReturnType<typeof wordsOf>['error'],
-  'title' | 'expiredTitle' | 'manyTitle' | 'reference' | 'again'
+  'title' | 'expiredTitle' | 'manyTitle' | 'reference' | 'again' | 'console' | 'protocol'
 >;
 
 /** Pages that belong to no sign-in: what went wrong, the end, the reset of a password. */
@@ -17,8 +18,8 @@ interface WhatToDo {
   readonly status: number;
   /** The number to ask about it with. */
   readonly reference?: string;
-  /** Where to begin anew. */
-  readonly again?: string;
+  /** Where it goes on, or begins anew; the Console where nobody knows. */
+  readonly again?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -35,10 +36,17 @@ export function errorPage(
     status,
     title: titles[failure] ?? error.title,
     body: html`<p>${error[failure]}</p>
-      ${again !== undefined && html`<p class="more"><a href="${again}">${error.again}</a></p>`}
+      ${wayOn(language, again)}
       ${reference !== undefined && html`<p class="soft">${error.reference(html`<code>${reference}</code>`)}</p>`}`,
     ...(headers ? { headers } : {}),
   });
+}
+
+/** Who is told no is shown where it goes on from there. */
+function wayOn(language: Language, again: string | undefined): Html {
+  const { error } = wordsOf(language);
+  const [href, text] = again === undefined ? [consoleAddress(), error.console] : [again, error.again];
+  return html`<p class="more"><a href="${href}">${text}</a></p>`;
 }
 
 /** The session has ended, and no application wants to be told. */
@@ -122,10 +130,11 @@ export function signOutPage(language: Language, form: Html, name: string): Page 
   });
 }
 
-/** What the protocol says of a request that cannot be sent back to its client. */
-export function protocolErrorPage(language: Language, said: string): Page {
+/** What the protocol says of a request that cannot be sent back to its client; `again` where it may be sent once more. */
+export function protocolErrorPage(language: Language, said: string, again?: string): Page {
   const { error } = wordsOf(language);
-  const body = html`<p>${error.expired}</p>
+  const body = html`<p>${again === undefined ? error.protocol : error.unavailable}</p>
+    ${wayOn(language, again)}
     <p class="soft">${error.reference(html`<code>${said}</code>`)}</p>`;
   return page({ language, title: error.title, body });
 }

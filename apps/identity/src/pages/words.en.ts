@@ -17,6 +17,7 @@ export interface Words {
     readonly badEmail: string;
     readonly wrong: string;
     readonly wrongOrSso: string;
+    readonly anew: string;
   };
   readonly sso: {
     readonly title: string;
@@ -113,6 +114,8 @@ export interface Words {
     readonly ssoWrongAddress: string;
     readonly internal: string;
     readonly again: string;
+    readonly console: string;
+    readonly protocol: string;
     readonly reference: (id: Html) => Html;
   };
 }
@@ -133,6 +136,7 @@ export const ENGLISH: Words = {
     badEmail: 'Enter your email address, such as ana@example.com.',
     wrong: 'The email or the password is wrong.',
     wrongOrSso: 'The email or the password is wrong, or your organization asks you to sign in with SSO.',
+    anew: 'What was entered before counts no more: its time is over, or something about your account has changed. Sign in again.',
   },
   sso: {
     title: 'Sign in with SSO',
@@ -228,12 +232,13 @@ export const ENGLISH: Words = {
   error: {
     title: 'That did not work',
     expiredTitle: 'This page is out of date',
-    expired: 'Go back to the application and sign in from there again.',
+    expired:
+      'What you did here is over, or was begun elsewhere. Sign in again, from here or from your application.',
     manyTitle: 'Too many tries',
     many: 'Wait for a quarter of an hour, then try again.',
     busy: 'Many people are signing in. Try again in a few seconds.',
     forged: 'The form did not come from this page. Load the page anew and try again.',
-    unreadable: 'The form could not be read. Go back and try again.',
+    unreadable: 'The form could not be read. Load the page anew and fill it in again.',
     noMembership: 'You are not a member of an organization that can use this application.',
     unavailable: 'We cannot answer at this moment. Try again shortly.',
     ssoRefused:
@@ -244,6 +249,9 @@ export const ENGLISH: Words = {
       'Your organization does not vouch for an address of its own for the account that you signed in with there. Sign out there and use another account, or show your administrator the reference.',
     internal: 'Something went wrong on our side. Try again; if it stays so, tell us the reference.',
     again: 'Begin again',
+    console: 'Open the Console',
+    protocol:
+      'The application that sent you here did not ask as it should. Go back to it and try again; if it stays so, show whoever runs it the reference.',
     reference: (id) => html`Reference: ${id}`,
   },
 };

@@ -19,6 +19,7 @@ export const SPANISH: Words = {
     wrong: 'El correo o la contraseña no son correctos.',
     wrongOrSso:
       'El correo o la contraseña no son correctos, o tu organización pide iniciar sesión con su propia cuenta (SSO).',
+    anew: 'Lo que ingresaste antes ya no cuenta: se acabó el plazo o algo cambió en tu cuenta. Inicia sesión otra vez.',
   },
   sso: {
     title: 'Iniciar sesión con SSO',
@@ -114,12 +115,13 @@ export const SPANISH: Words = {
   error: {
     title: 'No funcionó',
     expiredTitle: 'Esta página ya no sirve',
-    expired: 'Vuelve a la aplicación e inicia sesión desde allí otra vez.',
+    expired:
+      'Lo que hacías aquí terminó o se empezó en otra parte. Inicia sesión otra vez, desde aquí o desde tu aplicación.',
     manyTitle: 'Demasiados intentos',
     many: 'Espera un cuarto de hora y vuelve a intentarlo.',
     busy: 'Muchas personas están iniciando sesión. Inténtalo de nuevo en unos segundos.',
     forged: 'El formulario no vino de esta página. Vuelve a cargarla e inténtalo de nuevo.',
-    unreadable: 'No se pudo leer el formulario. Vuelve atrás e inténtalo de nuevo.',
+    unreadable: 'No se pudo leer el formulario. Vuelve a cargar la página y llénalo otra vez.',
     noMembership: 'No eres miembro de una organización que pueda usar esta aplicación.',
     unavailable: 'No podemos responder en este momento. Inténtalo pronto.',
     ssoRefused:
@@ -131,6 +133,9 @@ export const SPANISH: Words = {
       'Tu organización no confirma un correo suyo para la cuenta con la que entraste allí. Cierra allí tu sesión y usa otra cuenta, o muestra la referencia a quien la administra.',
     internal: 'Algo falló de nuestro lado. Inténtalo de nuevo; si sigue así, cuéntanos la referencia.',
     again: 'Empezar de nuevo',
+    console: 'Abrir la Consola',
+    protocol:
+      'La aplicación que te envió no lo pidió como debía. Vuelve a ella e inténtalo de nuevo; si sigue así, muestra la referencia a quien la administra.',
     reference: (id) => html`Referencia: ${id}`,
   },
 };

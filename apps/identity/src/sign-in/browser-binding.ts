@@ -2,27 +2,43 @@ import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypt
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 
-/** `__Host-`: of this very host, over TLS, set by nobody else, neither a subdomain nor a page in between. */
-export const BROWSER_COOKIE = '__Host-browser';
+const NAME = 'browser';
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
+/** A browser that has left more sign-ins than these is done with the oldest. */
+const MOST_UNDER_WAY = 8;
+
+/**
+ * The name of the cookie; with the sign-in that it is of, once somebody has authenticated in that. Where the platform is
+ * reached by TLS `__Host-`: of this very host, set by nobody else, neither a subdomain nor a page in between. Safari takes
+ * no cookie that is `Secure` from http, not even from this machine.
+ */
+export function browserCookie(uid?: string): string {
+  return `${isSecure() ? '__Host-' : ''}${NAME}${uid === undefined ? '' : `-${uid}`}`;
+}
 
 /** A browser by the secret in its cookie. */
 export class BrowserBinding {
   private constructor(private readonly secret: string) {}
 
-  /** The browser that asks; undefined for one that was not here yet. */
-  static of(request: IncomingMessage): BrowserBinding | undefined {
-    const secret = cookiesOf(request).get(BROWSER_COOKIE);
+  /**
+   * The browser that asks; undefined for one that was not here yet. Each sign-in has a secret of its own from its
+   * authentication on, so that two tabs do not take it from each other.
+   */
+  static of(request: IncomingMessage, uid?: string): BrowserBinding | undefined {
+    const cookies = cookiesOf(request);
+    const own = uid === undefined ? undefined : cookies.get(browserCookie(uid));
+    const secret = own ?? cookies.get(browserCookie());
     return secret !== undefined && SECRET.test(secret) ? new BrowserBinding(secret) : undefined;
   }
 
-  /** A secret that nobody knew before: from here on the browser is known by it alone. */
-  static fresh(response: ServerResponse): BrowserBinding {
+  /** A secret that nobody knew before: from here on the browser is known by it alone, in the sign-in that it is for. */
+  static fresh(response: ServerResponse, uid?: string): BrowserBinding {
     const secret = randomBytes(32).toString('base64url');
-    response.appendHeader(
-      'Set-Cookie',
-      `${BROWSER_COOKIE}=${secret}; Path=/; Secure; HttpOnly; SameSite=Lax`,
-    );
+    const attributes = `Path=/; ${isSecure() ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
+    response.appendHeader('Set-Cookie', `${browserCookie(uid)}=${secret}; ${attributes}`);
+    const others = uid === undefined ? [] : [...cookiesOf(response.req).keys()].filter(isOfSignIn);
+    for (const name of others.filter((name) => name !== browserCookie(uid)).slice(0, 1 - MOST_UNDER_WAY))
+      response.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
     return new BrowserBinding(secret);
   }
 
@@ -54,7 +70,19 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
   if (site !== undefined) return site === 'same-origin';
   const { origin } = headers;
   if (origin === undefined || origin === 'null') return true;
-  return origin === new URL(readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL).origin;
+  return origin === new URL(publicUrl()).origin;
+}
+
+function publicUrl(): string {
+  return readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL;
+}
+
+function isSecure(): boolean {
+  return publicUrl().startsWith('https:');
+}
+
+function isOfSignIn(name: string): boolean {
+  return name.startsWith(browserCookie('')) && /^[\w-]+$/.test(name);
 }
 
 function cookiesOf({ headers }: IncomingMessage): Map<string, string> {

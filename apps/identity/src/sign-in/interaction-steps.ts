@@ -97,7 +97,7 @@ export class InteractionSteps {
 
   private async takeSignedIn(visit: Visit, form: SignInForm): Promise<Outcome> {
     const progress = await this.progress.find(visit.interaction, visit.browser);
-    if (!progress) return { page: start(visit) };
+    if (!progress) return { page: startAnew(visit) };
     const isFactorDue = await this.isFactorDue(progress);
     const mayGiveFactor = isFactorDue || (await this.couldGiveFactor(progress));
     switch (form.get('step')) {
@@ -161,17 +161,16 @@ export class InteractionSteps {
     { factorGiven }: Pick<Progress, 'factorGiven'>,
   ): Promise<Outcome> {
     const { interaction } = visit;
-    const browser = BrowserBinding.fresh(visit.response);
+    const browser = BrowserBinding.fresh(visit.response, interaction.uid);
     await this.progress.begin(interaction, browser, signedIn);
     if (factorGiven) await this.progress.gain(interaction, browser, []);
     const after = { ...visit, browser, frameFor: () => visit.frameFor(browser) };
     const progress = await this.progress.find(interaction, browser);
-    return progress ? this.next(after, progress) : { page: start(after) };
+    return progress ? this.next(after, progress) : { page: startAnew(after) };
   }
 
   /** What is still to be done before the user is signed in. */
   private async next(visit: Visit, progress: Progress): Promise<Outcome> {
-    const { interaction } = visit;
     if (await this.isFactorDue(progress)) return { page: factorPage(visit.frameFor(), {}) };
     const organization = await this.organizationOf(visit, progress);
     if ('outcome' in organization) return organization.outcome;
@@ -180,7 +179,6 @@ export class InteractionSteps {
       if (await this.couldGiveFactor(progress)) return { page: factorPage(visit.frameFor(), {}) };
       return this.askToEnrol(visit, progress, organization.open);
     }
-    if (!(await this.progress.end(interaction, visit.browser))) return { page: start(visit) };
     return { result: { signedIn: progress.signedIn, organizationId: id } };
   }
 
@@ -198,21 +196,22 @@ export class InteractionSteps {
     const code = form.get('code');
     const isRecovery = form.get('step') === 'recovery';
     const context = contextOf(visit, progress.homeId, userId);
-    const amr = await counted(
+    const signIn = this.progress.giving(visit.interaction, visit.browser);
+    const isRight = await counted(
       isRecovery ? 'recovery_code' : 'factor',
       rightOrNothing(
-        isRecovery
-          ? this.factors.verifyRecoveryCode(context, userId, code)
-          : this.factors.verifyCode(userId, code.replaceAll(' ', '')),
+        (isRecovery
+          ? this.factors.verifyRecoveryCode(context, code, signIn)
+          : this.factors.verifyCode(userId, code.replaceAll(' ', ''), signIn)
+        ).then(() => true),
       ),
     );
-    if (!amr) {
+    if (!isRight) {
       const wrong = { error: wordsOf(visit.frameFor().language).factor.wrong, status: WRONG };
       return {
         page: isRecovery ? recoveryPage(visit.frameFor(), wrong) : factorPage(visit.frameFor(), wrong),
       };
     }
-    await this.progress.gain(visit.interaction, visit.browser, amr);
     return this.show(visit);
   }
 
@@ -276,7 +275,7 @@ export class InteractionSteps {
     }
     if ('over' in confirmed) return this.show(visit);
     const { interaction, browser } = visit;
-    if (!(await this.progress.gain(interaction, browser, confirmed.amr))) return { page: start(visit) };
+    if (!(await this.progress.gain(interaction, browser, confirmed.amr))) return { page: startAnew(visit) };
     return { page: recoveryCodesPage(visit.frameFor(), confirmed.recoveryCodes) };
   }
 
@@ -295,6 +294,12 @@ export class InteractionSteps {
 function start(visit: Visit): Page {
   const hint = visit.interaction.params['login_hint'];
   return emailPage(visit.frameFor(), { email: typeof hint === 'string' ? hint.slice(0, 254) : '' });
+}
+
+/** What was shown before is gone: its time was over, or the user was suspended or given a new password meanwhile. */
+function startAnew(visit: Visit): Page {
+  const frame = visit.frameFor();
+  return emailPage(frame, { error: wordsOf(frame.language).signIn.anew });
 }
 
 function noMembership(): Outcome {

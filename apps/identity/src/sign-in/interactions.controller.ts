@@ -47,7 +47,7 @@ export class InteractionsController {
     @CorrelationId() correlationId: string,
   ): Promise<void> {
     const visit = await this.visit(request, response, uid, { origin, correlationId });
-    await this.answer(visit, await this.steps.show(visit));
+    await this.answer(visit, () => this.steps.show(visit));
   }
 
   @Endpoint({
@@ -69,10 +69,10 @@ export class InteractionsController {
     @AnyBody() body: unknown,
   ): Promise<void> {
     const form = new SignInForm(body);
-    if (!isOwnForm(request) || !BrowserBinding.of(request)?.knows(uid, form.get('token')))
+    if (!isOwnForm(request) || !BrowserBinding.of(request, uid)?.knows(uid, form.get('token')))
       throw new Problem('permission_denied');
     const visit = await this.visit(request, response, uid, { origin, correlationId });
-    await this.answer(visit, await this.steps.take(visit, form));
+    await this.answer(visit, () => this.steps.take(visit, form));
   }
 
   /** @throws InteractionNotFound for one that is over, or another browser's */
@@ -83,7 +83,7 @@ export class InteractionsController {
     about: Pick<Visit, 'origin' | 'correlationId'>,
   ): Promise<Visit> {
     const interaction = await this.interactions.read(request, response);
-    const browser = BrowserBinding.of(request) ?? BrowserBinding.fresh(response);
+    const browser = BrowserBinding.of(request, uid) ?? BrowserBinding.fresh(response);
     const { name, branding } = await this.organizations.lookOf(interaction.client.organizationId);
     const { organizationId } = interaction;
     const within = organizationId === undefined ? '' : (await this.organizations.lookOf(organizationId)).name;
@@ -105,13 +105,17 @@ export class InteractionsController {
     };
   }
 
-  private async answer(visit: Visit, outcome: Outcome): Promise<void> {
-    const { request, response } = visit;
-    if ('page' in outcome) {
+  /** A sign-in that is over leads to where it led, whatever is asked of it. */
+  private async answer(visit: Visit, step: () => Promise<Outcome>): Promise<void> {
+    const { request, response, interaction } = visit;
+    const outcome = interaction.leadsTo === undefined ? await step() : undefined;
+    if (outcome && 'page' in outcome) {
       sendPage(response, outcome.page);
       return;
     }
-    const url = await this.interactions.end(request, response, outcome.result);
-    sendPage(response, leavingPage(visit.frameFor(), url));
+    const url = outcome
+      ? await this.interactions.end(request, response, outcome.result)
+      : interaction.leadsTo;
+    sendPage(response, leavingPage(visit.frameFor(), url ?? ''));
   }
 }

@@ -39,7 +39,8 @@ export class PageErrorsFilter implements ExceptionFilter {
       // The page shows the reference alone: why is for whoever finds it in the log.
       log.info({ reason: error.reason }, 'A sign-in by an SSO connection came to nothing');
       ssoRefusals.inc({ reason: error.reason });
-      sendPage(response, ssoRefusalPage(language, error, reference));
+      const uid = error.uid ?? underWayIn(request);
+      sendPage(response, ssoRefusalPage(language, { reason: error.reason, uid }, reference));
       return;
     }
     const problem = problemOf(error);
@@ -48,10 +49,23 @@ export class PageErrorsFilter implements ExceptionFilter {
     const shown = errorPage(language, failureOf(problem), {
       status: problem.status,
       headers: problem.headers,
+      again: error instanceof InteractionNotFound ? error.again : wayBack(request),
       ...(reference === undefined ? {} : { reference }),
     });
     sendPage(response, shown);
   }
+}
+
+/** The page that was asked for, or whose form it was. */
+function wayBack({ url = '' }: IncomingMessage): string | undefined {
+  const [path = ''] = url.split('?');
+  if (path.startsWith('/oauth/interactions/')) return path;
+  return path.startsWith('/oauth/password-reset') ? '/oauth/password-reset/request' : undefined;
+}
+
+/** The newest sign-in of a browser, for which it has a cookie: the page itself looks at that. */
+function underWayIn({ headers }: IncomingMessage): string | undefined {
+  return [...(headers.cookie ?? '').matchAll(/(?:^|; *)(?:__Host-)?interaction-([\w-]{1,64})=/g)].at(-1)?.[1];
 }
 
 function problemOf(error: unknown): Problem {

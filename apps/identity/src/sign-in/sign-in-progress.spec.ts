@@ -34,7 +34,6 @@ describe('a sign-in under way', () => {
     expect(await progress.gain(asked, before, ['otp', 'mfa'])).toBe(false);
     expect(await progress.choose(asked, before, organizationId)).toBe(false);
     expect(await progress.enrol(asked, before, newId())).toBe(false);
-    expect(await progress.end(asked, before)).toBe(false);
     expect(await progress.find(asked, before)).toBeUndefined();
     const found = await progress.find(asked, now);
     expect(found).toMatchObject({ signedIn: { amr: ['pwd'] }, factorGiven: false });
@@ -52,16 +51,6 @@ describe('a sign-in under way', () => {
     const others = await begun(another);
     expectStatus(await organization.admin.patch(`/v1/identity/users/${userId}`, { reset_mfa: true }), 200);
     expect(await progress.find(asked, browser)).toBeUndefined();
-    expect(await progress.end(asked, browser)).toBe(false);
     expect(await progress.find(another, others)).toMatchObject({ signedIn: { amr: ['pwd'] } });
-  });
-
-  it('ends once, for the browser that it is of', async () => {
-    const asked: Asked = { uid: newId(), client: { organizationId } };
-    const browser = await begun(asked);
-    expect(await progress.gain(asked, browser, ['otp', 'mfa'])).toBe(true);
-    expect(await progress.find(asked, browser)).toMatchObject({ factorGiven: true });
-    const ends = await Promise.all(Array.from({ length: 10 }, () => progress.end(asked, browser)));
-    expect(ends.filter(Boolean)).toHaveLength(1);
   });
 });

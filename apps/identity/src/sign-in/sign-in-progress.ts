@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type RetentionOptions } from '@customer-platform/database';
+import type { GivesFactor } from '../mfa/sign-in-factors.js';
 import type { BrowserBinding } from './browser-binding.js';
 import type { SignedIn } from '../sessions/signed-in.js';
 
@@ -69,8 +70,7 @@ UPDATE sign_ins SET amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER 
  WHERE ${OF_BROWSER} RETURNING uid`;
 const CHOOSE = `UPDATE sign_ins SET chosen_organization_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
 const ENROL = `UPDATE sign_ins SET factor_id = $4 WHERE ${OF_BROWSER} RETURNING uid`;
-/** Of two that come to the end at the same moment, one does. */
-const END = `DELETE FROM sign_ins WHERE ${OF_BROWSER} RETURNING uid`;
+const HAS_FACTOR = `SELECT FROM sign_ins WHERE ${OF_BROWSER} AND 'mfa' = ANY (amr)`;
 
 /** What a sign-in has shown so far, between its pages: kept here, and given out to the one browser it is bound to. */
 @Injectable()
@@ -108,9 +108,18 @@ export class SignInProgress {
     return this.goesOn(ENROL, asked, [browser.hash, factorId]);
   }
 
-  /** False likewise. */
-  end(asked: Asked, browser: BrowserBinding): Promise<boolean> {
-    return this.goesOn(END, asked, [browser.hash]);
+  /**
+   * Whether a factor was given, and giving one, in the transaction that uses its code up: who sends a code twice is where
+   * the first has led, and of one that was used nothing is lost.
+   */
+  giving(asked: Asked, browser: BrowserBinding): GivesFactor {
+    const values = [asked.client.organizationId, asked.uid, browser.hash];
+    return {
+      wasGiven: async (tx) => (await tx.query(HAS_FACTOR, values)).length > 0,
+      give: async (tx, amr) => {
+        await tx.query(GAIN, [...values, amr]);
+      },
+    };
   }
 
   private async goesOn(statement: string, asked: Asked, more: unknown[]): Promise<boolean> {

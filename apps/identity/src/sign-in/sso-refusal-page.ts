@@ -1,4 +1,4 @@
-import type { SsoRefusal, SsoRefusalReason } from '../sso-connections/sso-refusal.js';
+import type { SsoRefusalReason } from '../sso-connections/sso-refusal.js';
 import type { Language } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import { errorPage, type Failure } from '../pages/plain-pages.js';
@@ -27,13 +27,13 @@ const WHAT_TO_SAY: Readonly<Record<SsoRefusalReason, { failure: Failure; status:
 /** Why a sign-in by a provider came to nothing, and the way back to where it was begun. */
 export function ssoRefusalPage(
   language: Language,
-  { reason, uid }: Pick<SsoRefusal, 'reason' | 'uid'>,
+  { reason, uid }: { readonly reason: SsoRefusalReason; readonly uid: string | undefined },
   reference: string | undefined,
 ): Page {
   const { failure, status } = WHAT_TO_SAY[reason];
   return errorPage(language, failure, {
     status,
     ...(reference === undefined ? {} : { reference }),
-    ...(uid === undefined ? {} : { again: `/oauth/interactions/${encodeURIComponent(uid)}` }),
+    again: uid === undefined ? undefined : `/oauth/interactions/${encodeURIComponent(uid)}`,
   });
 }

@@ -36,14 +36,14 @@ export class SsoCallbackController {
     @CorrelationId() correlationId: string,
   ): Promise<void> {
     const callback = { connectionId, parameters: parametersOf(request) };
-    const browser = BrowserBinding.of(request)?.hash;
+    const browser = (uid: string): Buffer | undefined => BrowserBinding.of(request, uid)?.hash;
     const { asked, signedIn } = await counted(
       'sso',
       this.sso.finish(callback, browser, { ...origin, correlationId }),
       (error) => error instanceof SsoRefusal,
     );
     // Whoever has authenticated is known by a secret that nobody knew before.
-    await this.progress.begin(asked, BrowserBinding.fresh(response), signedIn);
+    await this.progress.begin(asked, BrowserBinding.fresh(response, asked.uid), signedIn);
     const language = languageOf(undefined, request.headers['accept-language']);
     sendPage(response, leavingPage({ language }, `/oauth/interactions/${encodeURIComponent(asked.uid)}`));
   }

@@ -81,7 +81,7 @@ export class SsoBench {
   finish(callback: URL, browserHash: Buffer | undefined): Promise<SsoArrival> {
     const connectionId = callback.pathname.split('/').at(-1) ?? '';
     const parameters = callback.searchParams;
-    return this.sso.finish({ connectionId, parameters }, browserHash, { correlationId: newId() });
+    return this.sso.finish({ connectionId, parameters }, () => browserHash, { correlationId: newId() });
   }
 
   /** Somebody at home in an organization, with this address. */

@@ -124,15 +124,16 @@ export class SsoSignIn {
    */
   async finish(
     callback: SsoCallback,
-    browserHash: Buffer | undefined,
+    browserHashIn: (uid: string) => Buffer | undefined,
     request: ArrivalRequest,
   ): Promise<SsoArrival> {
     const sent = await this.requests.take(callback.parameters.get('state') ?? '');
     if (!sent) throw new SsoRefusal('unknown_request');
-    if (!browserHash || !timingSafeEqual(browserHash, sent.browserHash))
-      throw new SsoRefusal('other_browser');
     const { asked, isLate, connectionId } = sent;
     const { uid } = asked;
+    const browserHash = browserHashIn(uid);
+    if (!browserHash || !timingSafeEqual(browserHash, sent.browserHash))
+      throw new SsoRefusal('other_browser');
     // A code that another provider has made would be shown to the one that this request was sent to.
     if (callback.connectionId !== connectionId) {
       log.warn(
