@@ -8,6 +8,7 @@ import { useSession, useSessionState } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
+import { proofOf } from './proof.ts';
 
 const SHORTEST_PASSWORD = 15;
 
@@ -20,7 +21,7 @@ export function InvitationPage(): ReactNode {
     <main className="grid min-h-full place-items-center bg-ground p-4">
       <div className="flex w-full max-w-md flex-col gap-4 rounded-panel border border-line bg-raised p-8">
         <h1 className="text-xl font-[650]">{t('title')}</h1>
-        {token === '' && <Note tone="warn">{t('dead')}</Note>}
+        {token === '' && <Dead />}
         {token !== '' && state.kind === 'signed-in' && <Join token={token} person={state.person} />}
         {token !== '' && state.kind !== 'signed-in' && <Enter token={token} />}
       </div>
@@ -66,9 +67,7 @@ function Enter({ token }: { token: string }): ReactNode {
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
-      {accept.error !== null && (
-        <Refused error={accept.error} onSignIn={() => void session.signIn(thisPage())} />
-      )}
+      {accept.error !== null && <Refused error={accept.error} token={token} />}
       <Button type="submit" look="main" busy={accept.isPending}>
         {t('accept')}
       </Button>
@@ -88,7 +87,7 @@ function Join({ token, person }: { token: string; person: Person }): ReactNode {
   return (
     <>
       <p className="text-soft">{t('joinLead', { email: person.email })}</p>
-      {accept.error !== null && <Refused error={accept.error} onSignIn={() => void session.signOut()} />}
+      {accept.error !== null && <Refused error={accept.error} token={token} />}
       <Button look="main" busy={accept.isPending} onClick={() => accept.mutate()}>
         {t('accept')}
       </Button>
@@ -108,24 +107,35 @@ function Done({ onGo }: { onGo: () => void }): ReactNode {
   );
 }
 
-function thisPage(): string {
-  return window.location.pathname + window.location.hash;
-}
-
 /** The fragment of the link: no server sees it. */
 function tokenOf(hash: string): string {
   return new URLSearchParams(hash.slice(1)).get('token') ?? '';
 }
 
-function Refused({ error, onSignIn }: { error: unknown; onSignIn: () => void }): ReactNode {
+/** Says what the link is good for no more, and leads to where one may be a member already. */
+function Dead(): ReactNode {
   const t = useTranslations('invitation');
+  const session = useSession();
+  return (
+    <Note tone="warn">
+      <p className="mb-3">{t('dead')}</p>
+      <Button onClick={() => void session.signIn('/console/')}>{t('signIn')}</Button>
+    </Note>
+  );
+}
+
+function Refused({ error, token }: { error: unknown; token: string }): ReactNode {
+  const t = useTranslations('invitation');
+  const session = useSession();
   const code = error instanceof ProblemError ? error.code : undefined;
-  if (code === 'invalid_token' || code === 'token_expired') return <Note tone="warn">{t('dead')}</Note>;
+  if (code === 'invalid_token' || code === 'token_expired') return <Dead />;
   if (code === 'sign_in_required' || code === 'account_exists') {
     return (
       <Note tone="warn">
         <p className="mb-3">{t('known')}</p>
-        <Button onClick={onSignIn}>{t('signIn')}</Button>
+        <Button onClick={() => void proofOf(token).then((proof) => session.signInToJoin(proof))}>
+          {t('signIn')}
+        </Button>
       </Note>
     );
   }

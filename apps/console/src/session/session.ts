@@ -141,6 +141,12 @@ export class Session {
     });
   }
 
+  /** The same to take an invitation there, as whoever it was sent to: `proof` is of its token. */
+  async signInToJoin(proof: string): Promise<void> {
+    const extraQueryParams = { invitation: proof };
+    await this.manager.signinRedirect({ extraQueryParams, prompt: 'login', state: { to: '/console/' } });
+  }
+
   /** In a window of its own, so that the page under it keeps what was written there. */
   async signInAgain(): Promise<void> {
     if (this.state.kind !== 'signed-in') return this.signIn();

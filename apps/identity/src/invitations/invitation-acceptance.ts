@@ -27,6 +27,9 @@ interface AcceptanceRequest extends RequestOrigin {
 /** Codes of a credential that is not the user's own; whatever is wrong with it, signing in is the remedy. */
 const NOT_SIGNED_IN = new Set(['missing_credentials', 'invalid_token', 'token_expired', 'user_required']);
 
+/** Codes of an invitation that cannot be accepted. */
+const DEAD = new Set(['invalid_token', 'token_expired', 'organization_suspended']);
+
 /** What a person gives who has no account. */
 interface NewPerson {
   readonly name: string;
@@ -100,6 +103,33 @@ export class InvitationAcceptance {
     );
     const answer = toInvitationDto(invitation);
     return session ? { ...answer, access_token: await this.accessTokens.issue(session) } : answer;
+  }
+
+  /** What a user who signs in is invited to, by the proof of a token; undefined where that is nobody's, or another's. */
+  async offered(userId: string, proof: string): Promise<{ organization: string } | undefined> {
+    const token = this.tokens.readProof(proof);
+    if (!token) return undefined;
+    return this.database.acrossOrganizations(async (tx) => {
+      const acceptable = await this.acceptable(tx, token).catch(unlessDead);
+      return acceptable?.userId === userId ? { organization: acceptable.organization.name } : undefined;
+    });
+  }
+
+  /**
+   * Joins as who has just signed in: who is a member of nothing has no access token to accept with.
+   * @returns the organization; undefined where there is nothing to accept any more
+   */
+  async acceptSignedIn(context: AuditContext, proof: string): Promise<string | undefined> {
+    const token = this.tokens.readProof(proof);
+    if (!token) return undefined;
+    const { id: userId } = context.actor;
+    return this.database.acrossOrganizations(async (tx) => {
+      const acceptable = await this.acceptable(tx, token, true).catch(unlessDead);
+      if (acceptable?.userId !== userId) return undefined;
+      const { organizationId } = token;
+      await this.enter(tx, { ...context, organizationId }, acceptable.invitation);
+      return organizationId;
+    });
   }
 
   /**
@@ -177,21 +207,34 @@ export class InvitationAcceptance {
     if (!person && userId !== signedIn) throw signInRequired();
     const context = contextOf(userId);
     if (person) await this.memberships.endElsewhere(tx, context, userId);
-    const [accepted] = await tx.query<InvitationRow>(ACCEPT, [
-      organizationId,
-      invitation.id,
-      this.clock.now(),
-    ]);
+    const begin = async (): Promise<TokenSession | undefined> =>
+      person?.passwordHash
+        ? this.beginnings.begin(tx, { ...request, userId, organizationId, amr: ['pwd'] })
+        : undefined;
+    return this.enter(tx, context, invitation, begin);
+  }
+
+  private async enter(
+    tx: WorkerTransaction,
+    context: AuditContext,
+    { id, role_ids: roleIds }: InvitationRow,
+    begin: () => Promise<TokenSession | undefined> = () => Promise.resolve(undefined),
+  ): Promise<{ invitation: InvitationRow; session: TokenSession | undefined }> {
+    const [accepted] = await tx.query<InvitationRow>(ACCEPT, [tx.organizationId, id, this.clock.now()]);
     if (!accepted) throw new Problem('invalid_token');
     await this.journal.record(tx, context, 'accepted', accepted);
-    const session = person?.passwordHash
-      ? await this.beginnings.begin(tx, { ...request, userId, organizationId, amr: ['pwd'] })
-      : undefined;
+    const session = await begin();
     // Last, for it changes rights: from here on others of the organization who gain or lose any wait.
-    const membershipId = await this.memberships.joined(tx, context, userId);
-    await this.assignments.assignMissing(tx, context, { membershipId, roleIds: invitation.role_ids });
+    const membershipId = await this.memberships.joined(tx, context, context.actor.id);
+    await this.assignments.assignMissing(tx, context, { membershipId, roleIds });
     return { invitation: accepted, session };
   }
+}
+
+/** Of one that was used, withdrawn or is over there is nothing to offer. */
+function unlessDead(error: unknown): undefined {
+  const isDead = error instanceof Problem && DEAD.has(error.code);
+  if (!isDead) throw error;
 }
 
 /** Who signs in at a provider alone is given no password and no session: the provider is who lets them in. */
@@ -216,7 +259,8 @@ function bySso(
 
 function signInRequired(): Problem {
   return new Problem('sign_in_required', {
-    detail: 'The invited address has an account; accept with an access token of that user.',
+    detail:
+      'The invited address has an account; sign in for it, or accept with an access token of that user.',
   });
 }
 

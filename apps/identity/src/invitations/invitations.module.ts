@@ -27,5 +27,6 @@ import { InvitationsService } from './invitations.service.js';
   ],
   controllers: [InvitationLinksController, InvitationsController],
   providers: [InvitationAcceptance, InvitationJournal, InvitationLinks, InvitationsService, InvitationTokens],
+  exports: [InvitationAcceptance],
 })
 export class InvitationsModule {}

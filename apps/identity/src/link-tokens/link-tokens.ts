@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
 
@@ -21,6 +21,8 @@ interface LinkTokenKind {
 const UUID_BYTES = 16;
 const NAMED_BYTES = 2 * UUID_BYTES + 4;
 const MAC_BYTES = 32;
+/** What is named is 48 letters of a token; who has the token proves it by these and the SHA-256 of all of it. */
+const PROOF = /^[A-Za-z0-9_-]{48}\.[A-Za-z0-9_-]{43}$/;
 /** Base64url of what is named and its HMAC. */
 const FORM = /^[A-Za-z0-9_-]{91}$/;
 
@@ -48,13 +50,18 @@ export class LinkTokens {
   read(token: string): NamedToken | undefined {
     if (!token.startsWith(this.prefix) || !FORM.test(token.slice(this.prefix.length))) return undefined;
     const bytes = Buffer.from(token.slice(this.prefix.length), 'base64url');
-    const named = {
-      organizationId: uuidAt(bytes, 0),
-      id: uuidAt(bytes, UUID_BYTES),
-      generation: bytes.readUInt32BE(2 * UUID_BYTES),
-    };
+    const named = namedIn(bytes);
     // The texts are compared, not their bytes: base64 has more than one text for some bytes.
     return timingSafeEqual(Buffer.from(token), Buffer.from(this.tokenOf(named))) ? named : undefined;
+  }
+
+  /** Which token it is that somebody proves to have, without that it goes anywhere; undefined where it is none. */
+  readProof(proof: string): NamedToken | undefined {
+    if (!PROOF.test(proof)) return undefined;
+    const [names = '', digest = ''] = proof.split('.');
+    const named = namedIn(Buffer.from(names, 'base64url'));
+    const expected = createHash('sha256').update(this.tokenOf(named)).digest('base64url');
+    return timingSafeEqual(Buffer.from(digest), Buffer.from(expected)) ? named : undefined;
   }
 
   /**
@@ -72,6 +79,11 @@ export class LinkTokens {
   private mac(named: Buffer): Buffer {
     return createHmac('sha256', this.key).update(named).digest();
   }
+}
+
+function namedIn(bytes: Buffer): NamedToken {
+  const [organizationId, id] = [uuidAt(bytes, 0), uuidAt(bytes, UUID_BYTES)];
+  return { organizationId, id, generation: bytes.readUInt32BE(2 * UUID_BYTES) };
 }
 
 function bytesOf({ organizationId, id, generation }: NamedToken): Buffer {

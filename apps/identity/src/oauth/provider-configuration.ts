@@ -44,7 +44,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     clientDefaults: { id_token_signed_response_alg: ID_TOKEN_ALGORITHM },
     enabledJWA: { idTokenSigningAlgValues: [ID_TOKEN_ALGORITHM] },
     extraClientMetadata: { properties: OWN_METADATA },
-    extraParams: { organization: checkParameters },
+    extraParams: { organization: checkParameters, invitation: null },
     allowOmittingSingleRegisteredRedirectUri: false,
     acceptQueryParamAccessTokens: false,
     clockTolerance: 5,

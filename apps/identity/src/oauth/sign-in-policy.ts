@@ -66,6 +66,7 @@ export class SignInPolicy {
       grantId === undefined ? undefined : provider.Grant.find(grantId);
     // What came of the sign-in before this step is the grant already.
     if (result?.['consent']) return find(entities.Interaction?.grantId);
+    if (isInvited(ctx)) return undefined;
     const wish = wishOf(ctx);
     // Of a sign-in whose answer was lost, that which it has begun.
     const last = result?.login ? undefined : session.grantIdFor(client.clientId);
@@ -129,6 +130,7 @@ export class SignInPolicy {
   private async mustChoose(ctx: KoaContextWithOIDC): Promise<boolean> {
     const { session, client, grant, provider } = ctx.oidc;
     if (!session?.accountId || !client || grant?.jti) return false;
+    if (isInvited(ctx)) return true;
     const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
     if (!chosen || (chosen.demandsMfa && !session.amr?.includes('mfa'))) return true;
     const grantId = await this.begin(ctx, session, client, chosen.id);
@@ -228,6 +230,11 @@ function wishOf({ oidc }: KoaContextWithOIDC): string | undefined {
   if (typeof chosen === 'string') return chosen;
   const named = oidc.params?.['organization'];
   return typeof named === 'string' ? named : undefined;
+}
+
+/** Whoever comes by an invitation is asked on the pages whether to take it, also who is a member of nothing yet. */
+function isInvited({ oidc }: KoaContextWithOIDC): boolean {
+  return typeof oidc.params?.['invitation'] === 'string' && oidc.result?.['organization'] === undefined;
 }
 
 function missingScopes({ oidc }: KoaContextWithOIDC): string[] {

@@ -19,7 +19,9 @@ import {
   emailPage,
   enrolmentPage,
   factorPage,
+  invitationPage,
   leavingPage,
+  notInvitedPage,
   organizationPage,
   passwordPage,
   recoveryCodesPage,
@@ -79,6 +81,8 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
     organization: organizationPage(frame, { choices: choices.slice(0, 3), more: false }),
     'organization-many': organizationPage(frame, { choices, more: true }),
     'organization-none': organizationPage(frame, { choices: [], more: false, search: 'Zzz' }),
+    invitation: invitationPage(frame, { email, organization: frame.organization }),
+    'invitation-none': notInvitedPage(frame, { email }),
     consent: consentPage(frame, {
       scopes: ['openid', 'profile', 'email', 'offline_access', 'reports:read'],
       host: 'app.socio.example',

@@ -177,6 +177,33 @@ export function organizationPage(
   });
 }
 
+/** Whoever signs in by the link of an invitation joins that organization, if they mean to. */
+export function invitationPage(
+  frame: Frame,
+  { email, organization }: { email: string; organization: string },
+): Page {
+  const words = wordsOf(frame.language);
+  return page({
+    ...shared(frame),
+    title: words.invitation.title,
+    body: html`<p class="lead">${words.invitation.lead(named(organization), named(email))}</p>
+      ${stepForm(frame, 'join', html`<button type="submit">${words.invitation.join}</button>`)}
+      ${otherStep(frame, 'start', words.signIn.otherEmail)} ${otherStep(frame, 'cancel', words.cancel)}`,
+  });
+}
+
+/** Who is a member of nothing has come by an invitation that is not theirs, or is over. */
+export function notInvitedPage(frame: Frame, { email }: { email: string }): Page {
+  const words = wordsOf(frame.language);
+  return page({
+    ...shared(frame, 403),
+    title: words.invitation.noneTitle,
+    body: html`<p role="alert">${words.invitation.none(named(email))}</p>
+      ${otherStep(frame, 'start', words.signIn.otherEmail, 'first')}
+      ${otherStep(frame, 'cancel', words.cancel)}`,
+  });
+}
+
 /** What a client that is somebody else's may learn, and that it acts with all that the user may do `within` that organization. */
 export function consentPage(
   frame: Frame,

@@ -59,6 +59,13 @@ export interface Words {
     readonly none: string;
     readonly first: (count: number) => string;
   };
+  readonly invitation: {
+    readonly title: string;
+    readonly lead: (organization: Html, email: Html) => Html;
+    readonly join: string;
+    readonly noneTitle: string;
+    readonly none: (email: Html) => Html;
+  };
   readonly consent: {
     readonly title: (application: Html) => Html;
     readonly plainTitle: string;
@@ -184,6 +191,15 @@ export const ENGLISH: Words = {
     find: 'Find',
     none: 'None of your organizations begins with that.',
     first: (count) => `These are the first ${String(count)}. Search to see others.`,
+  },
+  invitation: {
+    title: 'Accept the invitation?',
+    lead: (organization, email) => html`You join ${organization} as ${email}.`,
+    join: 'Join',
+    noneTitle: 'There is no invitation for you here',
+    none: (email) =>
+      html`You signed in as ${email}. The invitation was sent to another address, was used, or is over: sign
+      in with the address that it was sent to, or ask whoever invited you for a new one.`,
   },
   consent: {
     title: (application) => html`Allow ${application}?`,

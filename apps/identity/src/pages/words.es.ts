@@ -68,6 +68,15 @@ export const SPANISH: Words = {
     none: 'Ninguna de tus organizaciones comienza así.',
     first: (count) => `Estas son las primeras ${String(count)}. Busca para ver otras.`,
   },
+  invitation: {
+    title: '¿Aceptar la invitación?',
+    lead: (organization, email) => html`Te unes a ${organization} como ${email}.`,
+    join: 'Unirme',
+    noneTitle: 'Aquí no hay una invitación para ti',
+    none: (email) =>
+      html`Iniciaste sesión como ${email}. La invitación se envió a otro correo, ya se usó o venció: inicia
+      sesión con el correo al que llegó o pide una nueva a quien te invitó.`,
+  },
   consent: {
     title: (application) => html`¿Permitir ${application}?`,
     plainTitle: '¿Permitir el acceso?',

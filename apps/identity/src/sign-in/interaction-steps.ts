@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import type { RequestOrigin } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { InvitationAcceptance } from '../invitations/invitation-acceptance.js';
 import { SignInFactors } from '../mfa/sign-in-factors.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import type { Interaction, InteractionResult } from '../oauth/interactions.js';
@@ -16,7 +17,9 @@ import {
   emailPage,
   enrolmentPage,
   factorPage,
+  invitationPage,
   leavingPage,
+  notInvitedPage,
   organizationPage,
   passwordPage,
   recoveryCodesPage,
@@ -60,6 +63,7 @@ export class InteractionSteps {
     private readonly factors: SignInFactors,
     private readonly organizations: OrganizationChoice,
     private readonly sso: SsoSignIn,
+    private readonly invitations: InvitationAcceptance,
   ) {}
 
   /** Where the interaction is. */
@@ -108,6 +112,8 @@ export class InteractionSteps {
         return mayGiveFactor ? this.checkFactor(visit, progress, form) : this.next(visit, progress);
       case 'enrol':
         return this.confirmFactor(visit, progress, form);
+      case 'join':
+        return isFactorDue ? this.next(visit, progress) : this.join(visit, progress);
       case 'organization':
         return this.chooseOrganization(visit, progress, form);
       case 'search':
@@ -221,6 +227,12 @@ export class InteractionSteps {
   ): Promise<{ open: OpenOrganization } | { outcome: Outcome }> {
     const { client, params } = visit.interaction;
     const { userId } = progress.signedIn;
+    const proof = invitationIn(params);
+    if (proof !== undefined && progress.chosenOrganizationId === undefined) {
+      const offered = await this.invitations.offered(userId, proof);
+      if (offered)
+        return { outcome: { page: invitationPage(visit.frameFor(), { ...progress, ...offered }) } };
+    }
     const asked = params['organization'];
     const wish = typeof asked === 'string' ? asked : progress.chosenOrganizationId;
     if (wish !== undefined) {
@@ -229,9 +241,20 @@ export class InteractionSteps {
     }
     const { choices, more } = await this.organizations.offered(userId, client);
     const [only] = choices;
+    if (!only && proof !== undefined)
+      return { outcome: { page: notInvitedPage(visit.frameFor(), progress) } };
     if (!only) return { outcome: noMembership() };
     if (choices.length === 1) return { open: only };
     return { outcome: { page: organizationPage(visit.frameFor(), { choices, more }) } };
+  }
+
+  /** Whoever has signed in as who is invited takes the invitation, with the factor as for any other sign-in. */
+  private async join(visit: Visit, progress: Progress): Promise<Outcome> {
+    const context = contextOf(visit, progress.homeId, progress.signedIn.userId);
+    const proof = invitationIn(visit.interaction.params) ?? '';
+    const joined = await this.invitations.acceptSignedIn(context, proof);
+    if (joined !== undefined) await this.progress.choose(visit.interaction, visit.browser, joined);
+    return this.show(visit);
   }
 
   private async chooseOrganization(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
@@ -300,6 +323,11 @@ function start(visit: Visit): Page {
 function startAnew(visit: Visit): Page {
   const frame = visit.frameFor();
   return emailPage(frame, { error: wordsOf(frame.language).signIn.anew });
+}
+
+/** The proof that somebody has the token of an invitation, where the request carries one. */
+function invitationIn({ invitation }: Interaction['params']): string | undefined {
+  return typeof invitation === 'string' ? invitation : undefined;
 }
 
 function noMembership(): Outcome {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock, Database, retentionOf } from '@customer-platform/database';
+import { InvitationsModule } from '../invitations/invitations.module.js';
 import { MfaModule } from '../mfa/mfa.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
 import { PasswordResetsModule } from '../password-resets/password-resets.module.js';
@@ -15,7 +16,14 @@ import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
-  imports: [MfaModule, OAuthModule, PasswordResetsModule, PasswordsModule, SsoConnectionsModule],
+  imports: [
+    InvitationsModule,
+    MfaModule,
+    OAuthModule,
+    PasswordResetsModule,
+    PasswordsModule,
+    SsoConnectionsModule,
+  ],
   controllers: [InteractionsController, PasswordResetPagesController],
   providers: [
     InteractionSteps,
