@@ -13,6 +13,7 @@ export const SHARED_TABLES: Record<string, string> = {
   reference_holds: 'A short hold on new references to a row that its owner is purging.',
   retention_periods:
     'For how long an organization keeps a kind of rows, as the module has learnt it, and what has been removed by that.',
+  tenant_tallies: 'How often the organizations of a tenant have done something together that is bounded.',
   signing_keys: 'A key pair that the module signs with; the private part is sealed.',
 };
 

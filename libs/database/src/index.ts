@@ -99,5 +99,6 @@ export {
   type SubjectQuestion,
 } from './subject-rows/subject-rows.js';
 export type { SubjectTable } from './subject-rows/subject-table.js';
+export { TenantTallies, tenantTalliesTable, type TallyBounds } from './tallies/tenant-tallies.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';
 export { holdInTurn, keepInTurn } from './turn-locks.js';

@@ -2,6 +2,7 @@ export { buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer } from './caller.js';
+export { expectChildrenShare } from './children-share-a-bound.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { TcpLink } from './tcp-link.js';
 export { DnsServer } from './dns-server.js';

@@ -29,6 +29,7 @@ import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-op
 import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-index-sso-requests-by-interaction.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -60,6 +61,7 @@ export const migrations: MigrationClass[] = [
   BoundSignInsOfSites1767114100000,
   IndexOpenAndEndedSessions1767122000000,
   IndexSsoRequestsByInteraction1767123000000,
+  CreateTenantTallies1767404100000,
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,
 ];

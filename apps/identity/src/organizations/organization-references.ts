@@ -20,6 +20,7 @@ const LEFT = [
   'sso_links',
   'sso_requests',
   'address_probes',
+  'tenant_tallies',
   'password_attempts',
   'sign_ins',
   'api_keys',

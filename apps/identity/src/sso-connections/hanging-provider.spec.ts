@@ -94,7 +94,7 @@ describe('a provider that hangs', () => {
       clock,
       app.get(SSO_CONFIG, { strict: false }),
       app.get(CLIENT_SECRET_SEAL, { strict: false }),
-      new ProviderPlaces(),
+      app.get(ProviderPlaces, { strict: false }),
     );
     const row = await app
       .get(Database, { strict: false })

@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { Places } from '@customer-platform/http';
+import { OrganizationTenants } from './organization-tenants.js';
 
 /** Requests that wait for a provider at the same time, in one process. */
-const LIMITS = { ofConnection: 16, ofOrganization: 24, ofAll: 48 };
+export const WAITING_AT_ONCE = { inAll: 48, ofTenant: 24, ofOrganization: 18 };
+/** Of those of an organization so many for one connection, so that a provider that hangs leaves the others theirs. */
+const OF_CONNECTION = { inAll: Infinity, ofTenant: WAITING_AT_ONCE.ofOrganization, ofOrganization: 16 };
 
 /** Too many wait for a provider already. */
 export class ProviderBusy extends Error {
@@ -24,35 +28,18 @@ export interface PlaceOf {
  */
 @Injectable()
 export class ProviderPlaces {
-  private readonly taken = new Map<string, number>();
-  private all = 0;
+  private readonly places = new Places(WAITING_AT_ONCE, () => new ProviderBusy());
+  /** A connection within its organization, as an organization is within its tenant. */
+  private readonly ofConnections = new Places(OF_CONNECTION, () => new ProviderBusy());
+
+  constructor(private readonly tenants: OrganizationTenants) {}
 
   /** Waits for a provider by `work`. @throws ProviderBusy at once where no place is free, and what `work` throws */
   async run<T>({ id, organizationId }: PlaceOf, work: () => Promise<T>): Promise<T> {
-    const [connection, organization] = [`connection ${id}`, `organization ${organizationId}`];
-    const isFull =
-      this.all >= LIMITS.ofAll ||
-      this.of(connection) >= LIMITS.ofConnection ||
-      this.of(organization) >= LIMITS.ofOrganization;
-    if (isFull) throw new ProviderBusy();
-    this.take([connection, organization], 1);
-    try {
-      return await work();
-    } finally {
-      this.take([connection, organization], -1);
-    }
-  }
-
-  private of(name: string): number {
-    return this.taken.get(name) ?? 0;
-  }
-
-  private take(names: readonly string[], by: 1 | -1): void {
-    this.all += by;
-    for (const name of names) {
-      const count = this.of(name) + by;
-      if (count === 0) this.taken.delete(name);
-      else this.taken.set(name, count);
-    }
+    const organization = { tenant_id: await this.tenants.of(organizationId) };
+    const connection = { organizationId: id, organization: { tenant_id: organizationId } };
+    return this.ofConnections.hold(connection, () =>
+      this.places.hold({ organizationId, organization }, work),
+    );
   }
 }

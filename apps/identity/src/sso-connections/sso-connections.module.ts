@@ -9,6 +9,7 @@ import { UsersModule } from '../users/users.module.js';
 import { CLIENT_SECRET_SEAL, sealOfClientSecrets } from './client-secret-seal.js';
 import { DomainClaims } from './domain-claims.js';
 import { DomainProofs } from './domain-proofs.js';
+import { OrganizationTenants } from './organization-tenants.js';
 import { ProviderPlaces } from './provider-places.js';
 import { Providers } from './providers.js';
 import { SsoConnectionsController } from './sso-connections.controller.js';
@@ -31,6 +32,7 @@ import { SSO_CONFIG, ssoConfig } from './sso.config.js';
     },
     DomainClaims,
     DomainProofs,
+    OrganizationTenants,
     ProviderPlaces,
     Providers,
     SsoArrivals,

@@ -1,10 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type OrganizationScope, type Transaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  TenantTallies,
+  type TallyBounds,
+  type Transaction,
+} from '@customer-platform/database';
+import { tenantOf, type PlaceOwner } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 
 /** So many refused creations an hour may tell an organization that an address is known (identity.md §3). */
 const MOST_PROBES = 60;
 const HOUR_MS = 3_600_000;
+/** And so many its tenant, in whichever of its organizations. */
+const OF_TENANT: TallyBounds = { name: 'address_probes', most: 120, spanMs: HOUR_MS };
 
 const COUNT = 'SELECT count FROM address_probes WHERE organization_id = $1 AND hour = $2';
 /** Nothing where they are used up. */
@@ -14,19 +23,26 @@ ON CONFLICT (organization_id, hour) DO UPDATE SET count = known.count + 1 WHERE 
 RETURNING count`;
 const FORGET = 'DELETE FROM address_probes WHERE organization_id = $1 AND hour < $2';
 
-/** Keeps an organization from trying out which addresses the platform knows. */
+/** Keeps an organization, and a tenant by many of them, from trying out which addresses the platform knows. */
 @Injectable()
 export class AddressProbes {
   constructor(
     private readonly database: Database,
+    private readonly tallies: TenantTallies,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws Problem `rate_limited` when the hour's probes are used up */
+  /** @throws Problem `rate_limited` when the hour's probes of the organization are used up */
   async demandRoom(tx: Transaction): Promise<void> {
     const { hour, left } = this.hour();
     const [row] = await tx.query<{ count: number }>(COUNT, [tx.organizationId, hour]);
     if (row && row.count >= MOST_PROBES) throw usedUp(left);
+  }
+
+  /** Outside of any transaction. @throws Problem `rate_limited` when those of its tenant are */
+  async demandRoomOfTenant(where: PlaceOwner): Promise<void> {
+    const left = await this.tallies.full(tenantOf(where), OF_TENANT);
+    if (left !== undefined) throw usedUp(left);
   }
 
   /**
@@ -34,13 +50,15 @@ export class AddressProbes {
    * told as there is room for.
    * @throws Problem `rate_limited` likewise
    */
-  async take(where: OrganizationScope): Promise<void> {
+  async take(where: PlaceOwner): Promise<void> {
     const { hour, left } = this.hour();
     const taking = async (tx: Transaction): Promise<boolean> => {
       await tx.query(FORGET, [where.organizationId, hour]);
       return (await tx.query(TAKE, [where.organizationId, hour, MOST_PROBES])).length > 0;
     };
     if (!(await this.database.inOrganization(where, taking, { alone: true }))) throw usedUp(left);
+    const leftOfTenant = await this.tallies.take(tenantOf(where), OF_TENANT);
+    if (leftOfTenant !== undefined) throw usedUp(leftOfTenant);
   }
 
   private hour(): { hour: Date; left: number } {

@@ -11,6 +11,7 @@ import {
 } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { startResources, type ResourceApp } from '../resource-app.fixture.js';
+import { AddressProbes } from './address-probes.js';
 import type { UserDto } from './user.dto.js';
 
 const USERS = '/v1/identity/users';
@@ -119,6 +120,21 @@ describe('users', () => {
     const statuses = (await Promise.all(asked)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 409)).toHaveLength(60);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  it('tells a tenant of 120 known addresses an hour, in however many organizations that it founds', async () => {
+    const probes = bench.app.app.get(AddressProbes, { strict: false });
+    const tenant = await bench.organization();
+    const child = () => ({ organizationId: newId(), organization: { tenant_id: tenant.id } });
+    const [first, second, third] = [child(), child(), child()];
+    for (let times = 0; times < 60; times += 1) await Promise.all([probes.take(first), probes.take(second)]);
+    const usedUp = { code: 'rate_limited', members: { scope: 'organization' } };
+    await expect(probes.take(third)).rejects.toMatchObject(usedUp);
+    // Neither what is known nor what is not tells anything any more, of its own as of its children's.
+    const answer = await tenant.admin.post(USERS, { email: anAddress(), name: 'Probe' });
+    expectProblem(answer, 429, 'rate_limited');
+    const stranger = await bench.organization();
+    expectStatus(await stranger.admin.post(USERS, { email: anAddress(), name: 'Unharmed' }), 201);
   });
 
   it('filters by status, address and the beginning of the name', async () => {

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TenantTallies } from '@customer-platform/database';
 import { MfaModule } from '../mfa/mfa.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { AddressProbes } from './address-probes.js';
@@ -10,7 +11,7 @@ import { UsersService } from './users.service.js';
 @Module({
   imports: [MfaModule, SessionsModule],
   controllers: [UsersController],
-  providers: [AddressProbes, UserArrivals, UsersService],
+  providers: [AddressProbes, TenantTallies, UserArrivals, UsersService],
   exports: [UserArrivals],
 })
 export class UsersModule {}

@@ -78,6 +78,7 @@ export class UsersService {
       await this.probes.demandRoom(tx);
       return user;
     };
+    await this.probes.demandRoomOfTenant(context);
     try {
       return { user: await this.database.inOrganization(context, creating), mfaEnabled: false };
     } catch (error) {

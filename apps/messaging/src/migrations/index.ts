@@ -51,6 +51,7 @@ import { CreateTemplateUses1767222000000 } from './1767222000000-create-template
 import { CountIdentityMails1767404000000 } from './1767404000000-count-identity-mails.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -103,6 +104,7 @@ export const migrations: MigrationClass[] = [
   SteadyMembers1767270000000,
   IndexBackgroundJobs1767345000000,
   CountIdentityMails1767404000000,
+  CreateTenantTallies1767404100000,
   CreateInstallation1768388000000,
   NoteTimesOfStates1768400000000,
   KeepProofsOfParkedEvents1768410000000,

@@ -1,15 +1,15 @@
 import { generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { Injectable } from '@nestjs/common';
+import { Places, type PlaceOwner } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 
 const generate = promisify(generateKeyPair);
 
 /** RFC 8301: 2,048 bits from every signer. */
 const RSA_BITS = 2_048;
-const MOST_WAITING = 50;
-/** Of one organization: the others come soon, however many it wants. */
-const MOST_OF_ONE = 10;
+/** Who waits: the others come soon, however many anybody wants. */
+export const KEYS_AT_ONCE = { inAll: 50, ofTenant: 15, ofOrganization: 10 };
 
 interface KeyPair {
   readonly publicKey: KeyObject;
@@ -29,31 +29,19 @@ export interface FreshKeys {
 @Injectable()
 export class DkimKeyMaker {
   private last: Promise<unknown> = Promise.resolve();
-  private waiting = 0;
-  private readonly waitingOf = new Map<string, number>();
+  private readonly places = new Places(KEYS_AT_ONCE, tooMany);
 
-  /** @throws Problem `rate_limited` where too many wait, of this organization or of all */
-  async make(organizationId: string): Promise<FreshKeys> {
-    const own = this.waitingOf.get(organizationId) ?? 0;
-    if (own >= MOST_OF_ONE) throw tooMany('organization');
-    if (this.waiting >= MOST_WAITING) throw tooMany('platform');
-    this.waiting += 1;
-    this.waitingOf.set(organizationId, own + 1);
-    const turn = this.last.then(async () => ({ rsa: await this.rsa(), ed25519: await generate('ed25519') }));
-    // The next turn comes after this one, however it ends; its error is its own caller's.
-    this.last = Promise.allSettled([turn]);
-    try {
-      return await turn;
-    } finally {
-      this.waiting -= 1;
-      this.leave(organizationId);
-    }
-  }
-
-  private leave(organizationId: string): void {
-    const others = (this.waitingOf.get(organizationId) ?? 1) - 1;
-    if (others === 0) this.waitingOf.delete(organizationId);
-    else this.waitingOf.set(organizationId, others);
+  /** @throws Problem `rate_limited` where too many wait, of this organization, of its tenant or of all */
+  async make(owner: PlaceOwner): Promise<FreshKeys> {
+    return this.places.hold(owner, () => {
+      const turn = this.last.then(async () => ({
+        rsa: await this.rsa(),
+        ed25519: await generate('ed25519'),
+      }));
+      // The next turn comes after this one, however it ends; its error is its own caller's.
+      this.last = Promise.allSettled([turn]);
+      return turn;
+    });
   }
 
   /** The one that takes long. */

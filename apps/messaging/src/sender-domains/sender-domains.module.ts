@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { TenantTallies } from '@customer-platform/database';
 import { MinuteCalls } from '../call-bounds/minute-calls.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DkimKeyMaker } from './dkim-key-maker.js';
@@ -21,6 +22,7 @@ import { VerificationService } from './verification.service.js';
     DomainChecks,
     DomainRecheck,
     MinuteCalls,
+    TenantTallies,
     SenderDomainsService,
     VerificationService,
     {

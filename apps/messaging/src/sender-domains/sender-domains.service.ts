@@ -68,12 +68,11 @@ export class SenderDomainsService {
     const domain = senderDomain(dto.domain);
     const id = newId();
     const now = this.clock.now();
-    const { organizationId } = context;
     return this.domains.create(context, {
       id,
       domain,
       state: 'pending',
-      dkimKeys: [await this.newPair(organizationId, id, 'signing')],
+      dkimKeys: [await this.newPair(context, id, 'signing')],
       findings: {},
       nextCheckAt: new Date(now.getTime() + FIRST_CHECK_MS),
     });
@@ -90,8 +89,7 @@ export class SenderDomainsService {
   ): Promise<SenderDomainEntity> {
     // Making keys takes long: never under the row's lock, and not where none is wanted.
     const wanted = rotates === true && !waitingPair((await this.domains.get(context, id)).dkimKeys);
-    const { organizationId } = context;
-    const pair = wanted ? await this.newPair(organizationId, id, 'waiting') : undefined;
+    const pair = wanted ? await this.newPair(context, id, 'waiting') : undefined;
     return this.domains.update(
       context,
       id,
@@ -127,8 +125,9 @@ export class SenderDomainsService {
     });
   }
 
-  private async newPair(organizationId: string, id: string, use: 'waiting' | 'signing'): Promise<DkimPair> {
-    const fresh = await this.keys.make(organizationId);
+  private async newPair(context: RequestContext, id: string, use: 'waiting' | 'signing'): Promise<DkimPair> {
+    const { organizationId } = context;
+    const fresh = await this.keys.make(context);
     return pairOf(fresh, use, { organizationId, id }, { box: this.box, now: this.clock.now() });
   }
 }

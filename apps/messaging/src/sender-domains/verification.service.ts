@@ -11,9 +11,8 @@ import { SenderDomainsService } from './sender-domains.service.js';
 /** How often organizations make the platform ask other people's name servers. */
 const BOUNDS: CallBounds = {
   table: 'sender_domain_calls',
-  mostInAMinute: 30,
-  mostAtOnce: 50,
-  mostAtOnceOfOne: 5,
+  inAMinute: { ofTenant: 90, ofOrganization: 30 },
+  atOnce: { inAll: 50, ofTenant: 10, ofOrganization: 5 },
   detail: 'Too many domains are being verified',
 };
 

@@ -10,9 +10,8 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 /** A try may take 15 s: an organization that tests one that hangs holds a few of them. */
 const BOUNDS: CallBounds = {
   table: 'webhook_test_calls',
-  mostInAMinute: 10,
-  mostAtOnce: 20,
-  mostAtOnceOfOne: 5,
+  inAMinute: { ofTenant: 30, ofOrganization: 10 },
+  atOnce: { inAll: 20, ofTenant: 8, ofOrganization: 5 },
   detail: 'Too many endpoints are being tested',
 };
 

@@ -1,4 +1,5 @@
 import { verifyAsync } from '@noble/ed25519';
+import { newId } from '@customer-platform/database';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { Webhook } from 'standardwebhooks';
 import { ALL_PERMISSIONS, type MessagingWorld } from '../messaging.fixture.js';
@@ -83,6 +84,29 @@ describe('POST /v1/messaging/webhook-endpoints/{id}/test', () => {
     expectProblem(await ping(api, made.id), 409, 'resource_deleted');
     const rest = ALL_PERMISSIONS.filter((permission) => permission !== 'messaging.webhooks.update');
     expectStatus(await ping(world.app.as(organizationId, rest), made.id), 403);
+  });
+});
+
+describe('the tests of a tenant', () => {
+  it('are 30 a minute, in however many organizations that it founds', async () => {
+    const tenant = newId();
+    const child = async () => {
+      const key = { organizationId: newId(), permissions: ALL_PERMISSIONS, tenant };
+      const api = world.app.with(world.app.registry.key(key));
+      return { api, made: await bench.endpoint(api) };
+    };
+    const children = [await child(), await child(), await child(), await child()];
+    const other = world.organization();
+    const elsewhere = await bench.endpoint(other.api);
+    // From the beginning of a minute on.
+    bench.ahead = 61_000 - (Date.now() % 60_000);
+    const ping = (api: Caller, id: string) => api.post(`${ENDPOINTS}/${id}/test`, {});
+    for (const { api, made } of children.slice(0, 3))
+      for (let count = 0; count < 10; count += 1) expectStatus(await ping(api, made.id), 200);
+    const [last] = children.slice(3);
+    if (!last) throw new Error('There is a fourth');
+    expectProblem(await ping(last.api, last.made.id), 429, 'rate_limited');
+    expectStatus(await ping(other.api, elsewhere.id), 200);
   });
 });
 

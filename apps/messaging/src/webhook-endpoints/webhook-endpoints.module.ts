@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { retentionOf } from '@customer-platform/database';
+import { retentionOf, TenantTallies } from '@customer-platform/database';
 import { MinuteCalls } from '../call-bounds/minute-calls.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { Deliverer } from './deliveries/deliverer.js';
@@ -14,6 +14,7 @@ import { MakerRights } from './deliveries/maker-rights.js';
 import { OLD_BODIES, OLD_DELIVERIES } from './deliveries/old-deliveries.js';
 import { PausedDeliveries } from './deliveries/paused-deliveries.js';
 import { ReplayedDeliveries } from './deliveries/replayed-deliveries.js';
+import { Sockets } from './deliveries/sockets.js';
 import { WebhookDeliveriesController } from './deliveries/webhook-deliveries.controller.js';
 import { WebhookEventsConsumer } from './deliveries/webhook-events.consumer.js';
 import { EndpointTest } from './endpoint-test.service.js';
@@ -35,9 +36,11 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
     ErasedDeliveries,
     MakerRights,
     MinuteCalls,
+    TenantTallies,
     PausedDeliveries,
     Randomness,
     ReplayedDeliveries,
+    Sockets,
     WebhookEndpointsService,
     retentionOf(OLD_DELIVERIES),
     retentionOf(OLD_BODIES),

@@ -69,4 +69,13 @@ export const SHARED_TENANT_TABLES: TenantTables = {
     archive: NOBODY,
     removed: 'stays: one a kind',
   },
+  tenant_tallies: {
+    technical: {
+      'libs/database/src/tallies/tenant-tallies.ts: how often a tenant has done what is bounded':
+        'name began_at count',
+    },
+    organization: 'of an hour at most',
+    archive: NOBODY,
+    removed: 'by libs/database/src/tallies/tenant-tallies.ts',
+  },
 };

@@ -265,11 +265,8 @@ describe('where there is no time for all contacts', () => {
   it('429 to a dry run while as many are worked on as may be; a change looks at the first contacts', async () => {
     const slots = world.core.app.app.select(AttributesModule).get(PreviewSlots, { strict: true });
     const { promise, resolve } = Promise.withResolvers<void>();
-    const held = ['a', 'b', 'c', 'd'].map((other) =>
-      slots.hold(
-        { organizationId: other, organization: { id: other, status: 'active', settings: {} } },
-        () => promise,
-      ),
+    const held = ['a', 'b', 'c', 'd', 'e'].map((other) =>
+      slots.hold({ organizationId: other, organization: {} }, () => promise),
     );
     const body = { key: 'size', type: 'integer', dry_run: true };
     await aContactWith(caller, 'ana', { size: 'large' });

@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { ApiCredentialStrategy } from '@customer-platform/authorization';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
-import { EventStream, log, metrics, PollingJob, type RequestContext } from '@customer-platform/http';
+import { EventStream, log, metrics, Places, PollingJob, type RequestContext } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { LiveFeed } from './live-feed.js';
 import { beginningOf, comparePositions, readPosition, type Position } from './live-position.js';
 import { horizon, readLive, type Stretch } from './live-rows.js';
 import { LiveStream, type LiveFilter } from './live-stream.js';
-import { releaseSlots, renewSlots, takeSlot, tooMany } from './stream-slots.js';
+import { MOST_STREAMS, releaseSlots, renewSlots, takeSlot, tooMany } from './stream-slots.js';
 
 /** So far back a reader can go on from. */
 const RESUMED_WITHIN_MS = 5 * 60_000;
@@ -17,8 +17,8 @@ const RESUMED_WITHIN_MS = 5 * 60_000;
 const CLOCK_MAY_GO_BACK_MS = 1_000;
 /** Of what was before, in one statement. */
 const PAGE = 100;
-/** Of all organizations on this instance: each holds a socket and what its reader has not taken. */
-const MOST_STREAMS = 500;
+/** On this instance: each holds a socket and what its reader has not taken. An organization has fewer over all. */
+export const STREAMS_AT_ONCE = { inAll: 500, ofTenant: 100, ofOrganization: MOST_STREAMS };
 
 /**
  * A stream ends by itself after so long and up to so much more: of a reader that vanished without a word nothing is heard
@@ -55,6 +55,7 @@ export class LiveStreams implements OnModuleDestroy {
     everyMs: RENEW_EVERY_MS,
     pass: () => this.renew(),
   });
+  private readonly places = new Places(STREAMS_AT_ONCE, tooMany);
   private readonly requests = new Map<LiveStream, IncomingMessage>();
   private readonly beingChecked = new Set<LiveStream>();
   /** What is waited for at the end. */
@@ -84,17 +85,18 @@ export class LiveStreams implements OnModuleDestroy {
   ): Promise<void> {
     // Of an answer without a body there is nothing to follow.
     if (request.method === 'HEAD') return EventStream.open(request, response).end();
-    if (this.feed.streams.size >= MOST_STREAMS)
-      throw tooMany('platform', 'As many streams as may be are open on this instance.');
-    const { slot, position, gap, late, contactIds } = await this.begin(context, filter, request);
-    const held = { organizationId: context.organizationId, id: slot };
+    const leave = this.places.take(context);
     let stream: EventStream;
+    let beginning: Beginning;
     try {
-      stream = EventStream.open(request, response);
+      beginning = await this.begin(context, filter, request);
+      stream = await this.answer(context, beginning, request, response);
     } catch (error) {
-      await this.release(held);
+      leave();
       throw error;
     }
+    stream.onEnd(leave);
+    const { slot, position, gap, late, contactIds } = beginning;
     const endsAt = this.clock.now().getTime() + LASTS_MS + Math.random() * LASTS_LONGER_MS;
     const live = new LiveStream({ id: slot, context, stream, filter, position, endsAt });
     live.contactIds = contactIds;
@@ -112,6 +114,20 @@ export class LiveStreams implements OnModuleDestroy {
     for (const live of this.feed.streams) live.stream.end();
     await Promise.all([this.feed.stop(), this.renewal.stop()]);
     await Promise.all(this.running);
+  }
+
+  private async answer(
+    { organizationId }: RequestContext,
+    { slot: id }: Beginning,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<EventStream> {
+    try {
+      return EventStream.open(request, response);
+    } catch (error) {
+      await this.release({ organizationId, id });
+      throw error;
+    }
   }
 
   private begin(context: RequestContext, filter: LiveFilter, request: IncomingMessage): Promise<Beginning> {

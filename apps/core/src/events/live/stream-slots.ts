@@ -1,10 +1,10 @@
 import { newId, type Transaction, type WorkerTransaction } from '@customer-platform/database';
-import { metrics } from '@customer-platform/http';
+import { metrics, type PlaceScope } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Counter } from 'prom-client';
 
 /** Of an organization, over all instances. */
-const MOST_STREAMS = 5;
+export const MOST_STREAMS = 5;
 
 const refused = new Counter({
   name: 'event_streams_refused_total',
@@ -51,7 +51,7 @@ export async function takeSlot(tx: Transaction): Promise<string> {
   await tx.query(LOCK, [organizationId]);
   await tx.query(CLEAR, [organizationId]);
   const [taken] = await tx.query<{ id: string }>(TAKE, [organizationId, newId()]);
-  if (!taken) throw tooMany('organization', `An organization has ${String(MOST_STREAMS)} streams at once.`);
+  if (!taken) throw tooMany('organization');
   return taken.id;
 }
 
@@ -67,8 +67,9 @@ export async function releaseSlots(tx: WorkerTransaction, slots: readonly HeldSl
 }
 
 /** There are as many streams as there may be. */
-export function tooMany(scope: 'organization' | 'platform', detail: string): Problem {
+export function tooMany(scope: PlaceScope): Problem {
   refused.inc({ scope });
+  const detail = 'As many streams as may be are open at once; try again in 5 s.';
   return new Problem('rate_limited', { detail, headers: { 'Retry-After': '5' }, members: { scope } });
 }
 

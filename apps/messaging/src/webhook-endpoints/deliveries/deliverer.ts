@@ -10,10 +10,16 @@ import { Batcher, log, Pace } from '@customer-platform/http';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { DeliveryOutcomes, NOT_PERMITTED, type EndedTry } from './delivery-outcomes.js';
-import { DeliveryQueue, MOST_IN_FLIGHT, type ClaimedDelivery } from './delivery-queue.js';
+import {
+  DeliveryQueue,
+  MOST_IN_FLIGHT,
+  type ClaimedDelivery,
+  type WaitingEndpoint,
+} from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
 import { EndpointTry } from './endpoint-try.js';
 import { MakerRights } from './maker-rights.js';
+import { Sockets, type GivenSockets } from './sockets.js';
 
 /**
  * Without a signal, what becomes due by time or in other processes is found within this while there is any, else within
@@ -22,8 +28,6 @@ import { MakerRights } from './maker-rights.js';
 const POLL_MS = 500;
 /** Looks for what is due are at least so far apart: a burst is one look, not one each. */
 const LOOK_MS = 10;
-/** Sockets of this process at once, of all endpoints; a hundred that hang leave as much again to others. */
-const MOST_SOCKETS = 2_000;
 /** How long a stopping process waits for answers; what has none then is tried again by others. */
 const STOP_MS = 4_000;
 const PAUSE_AFTER_FAILURE_MS = 500;
@@ -51,6 +55,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     private readonly signal: DeliverySignal,
     private readonly makers: MakerRights,
     private readonly endpoints: EndpointTry,
+    private readonly sockets: Sockets,
     private readonly clock: Clock,
   ) {
     this.outcomes = new Batcher({ enough: Infinity, run: (ended) => record(outcomes, ended) });
@@ -76,10 +81,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     while (!this.stopping) {
       try {
         this.rest.forgetWakes();
-        const room = MOST_SOCKETS - this.inFlight;
-        const claimed = room > 0 ? await this.queue.claim(room) : [];
-        for (const delivery of claimed) this.begin(delivery);
-        if (claimed.length > 0) {
+        if ((await this.take()) > 0) {
           this.pace.busy();
           await pause(LOOK_MS);
         } else await this.rest.sleep(this.pace.restMs);
@@ -90,17 +92,37 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private begin(delivery: ClaimedDelivery): void {
+  /** One look at what is due. @returns how many tries it has begun */
+  private async take(): Promise<number> {
+    let given: GivenSockets | undefined;
+    const share = (waiting: readonly WaitingEndpoint[]): number[] => {
+      // A transaction that is tried again asks again.
+      given?.release();
+      const now = this.sockets.share(waiting);
+      given = now;
+      return waiting.map(({ id }) => now.count(id));
+    };
+    try {
+      const claimed = await this.queue.claim(share);
+      for (const delivery of claimed) this.begin(delivery, given?.use(delivery.endpoint_id));
+      return claimed.length;
+    } finally {
+      given?.release();
+    }
+  }
+
+  private begin(delivery: ClaimedDelivery, leave: (() => void) | undefined): void {
     const { endpoint_id: endpoint } = delivery;
     this.inFlight += 1;
     this.flights.set(endpoint, (this.flights.get(endpoint) ?? 0) + 1);
     this.attempt(delivery)
       .then((ended) => {
         this.inFlight -= 1;
+        leave?.();
         const before = this.flights.get(endpoint) ?? 1;
         if (before > 1) this.flights.set(endpoint, before - 1);
         else this.flights.delete(endpoint);
-        return ended && this.note(ended, before >= MOST_IN_FLIGHT);
+        return ended && this.note(ended, before >= MOST_IN_FLIGHT || this.sockets.isShort);
       })
       .catch((error: unknown) => {
         log.error({ err: error, endpoint }, 'The outcome of a webhook delivery could not be noted');
@@ -123,14 +145,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private async note(ended: EndedTry, wasFull: boolean): Promise<void> {
+  private async note(ended: EndedTry, isWaitedFor: boolean): Promise<void> {
     this.unwritten += 1;
     try {
       await this.outcomes.add(ended);
     } finally {
       this.unwritten -= 1;
     }
-    if (wasFull) this.rest.wake();
+    if (isWaitedFor) this.rest.wake();
   }
 }
 

@@ -37,7 +37,9 @@ async function anEndpoint(): Promise<string> {
 }
 
 async function tried(status: number): Promise<EndedTry[]> {
-  const claimed = await world.app.app.get(DeliveryQueue, { strict: false }).claim(100);
+  const claimed = await world.app.app
+    .get(DeliveryQueue, { strict: false })
+    .claim((waiting) => waiting.map(({ free }) => free));
   return claimed.map((delivery) => ({ delivery, answer: { status } as EndedTry['answer'], at: now, ms: 1 }));
 }
 

@@ -35,6 +35,13 @@ export interface ClaimedDelivery {
   readonly maker_id: string | null;
 }
 
+/** An endpoint with something that is due, and how many more may be in flight to it. */
+export interface WaitingEndpoint {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly free: number;
+}
+
 interface SubscribedRow {
   organization_id: string;
   id: string;
@@ -60,11 +67,8 @@ const ENQUEUE = `
    ORDER BY e.organization_id, e.endpoint_id, e.event_id
   ON CONFLICT DO NOTHING`;
 
-/**
- * Walks from endpoint to endpoint through the index of what is due, without reading the deliveries of any; of each it
- * takes the oldest, as many as may still be in flight.
- */
-const CLAIM = `
+/** Walks from endpoint to endpoint through the index of what is due, without reading the deliveries of any. */
+const WAITING = `
   WITH RECURSIVE endpoints AS (
     (SELECT organization_id, endpoint_id, due_at FROM webhook_deliveries WHERE due_at IS NOT NULL
       ORDER BY organization_id, endpoint_id, due_at LIMIT 1)
@@ -75,18 +79,25 @@ const CLAIM = `
          AND (d.organization_id, d.endpoint_id) > (endpoints.organization_id, endpoints.endpoint_id)
        ORDER BY d.organization_id, d.endpoint_id, d.due_at LIMIT 1) AS next
   ), room AS (
-    SELECT e.organization_id, e.id, e.url, e.secrets, e.maker_type, e.maker_id, ${String(MOST_IN_FLIGHT)} - (
+    SELECT e.organization_id, e.id, endpoints.due_at, ${String(MOST_IN_FLIGHT)} - (
         SELECT count(*) FROM webhook_deliveries f WHERE f.organization_id = e.organization_id
-           AND f.endpoint_id = e.id AND f.due_at > $1 AND f.claim IS NOT NULL) AS free
+           AND f.endpoint_id = e.id AND f.due_at > $1 AND f.claim IS NOT NULL)::int AS free
       FROM endpoints JOIN webhook_endpoints e
         ON e.organization_id = endpoints.organization_id AND e.id = endpoints.endpoint_id
      WHERE endpoints.due_at <= $1 AND e.enabled AND e.deleted_at IS NULL
-  ), chosen AS (
-    SELECT due.*, room.url, room.secrets, room.maker_type, room.maker_id FROM room, LATERAL (
+  )
+  SELECT organization_id, id, free FROM room WHERE free > 0 ORDER BY due_at, organization_id, id`;
+
+/** Of each endpoint the oldest, as many as it is given. */
+const CLAIM = `
+  WITH chosen AS (
+    SELECT due.*, e.url, e.secrets, e.maker_type, e.maker_id
+      FROM unnest($4::uuid[], $5::uuid[], $6::int[]) AS given (organization_id, id, count)
+      JOIN webhook_endpoints e ON e.organization_id = given.organization_id AND e.id = given.id
+       AND e.enabled AND e.deleted_at IS NULL, LATERAL (
       SELECT d.organization_id, d.endpoint_id, d.event_id, d.due_at FROM webhook_deliveries d
-       WHERE d.organization_id = room.organization_id AND d.endpoint_id = room.id AND d.due_at <= $1
-       ORDER BY d.due_at LIMIT greatest(room.free, 0)) AS due
-     ORDER BY due.due_at LIMIT $4
+       WHERE d.organization_id = given.organization_id AND d.endpoint_id = given.id AND d.due_at <= $1
+       ORDER BY d.due_at LIMIT given.count) AS due
   )
   UPDATE webhook_deliveries d SET claim = $2, due_at = $3
     FROM chosen c
@@ -164,13 +175,28 @@ export class DeliveryQueue {
     );
   }
 
-  /** Takes up what is due, at most `most`, and leaves each endpoint its ten at once. */
-  async claim(most: number): Promise<ClaimedDelivery[]> {
+  /**
+   * Takes up what is due, and leaves each endpoint its ten at once.
+   * @param share how many each of the endpoints that wait is given, the one that waits longest first
+   */
+  async claim(share: (waiting: readonly WaitingEndpoint[]) => readonly number[]): Promise<ClaimedDelivery[]> {
     return this.database.acrossOrganizations(async (tx) => {
       await tx.query('SELECT pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
       const now = this.clock.now();
       const until = new Date(now.getTime() + CLAIM_MS);
-      return tx.query<ClaimedDelivery>(CLAIM, [now, randomUUID(), until, most]);
+      const waiting = await tx.query<WaitingEndpoint>(WAITING, [now]);
+      const counts = share(waiting);
+      const given = waiting.filter((_, at) => (counts[at] ?? 0) > 0);
+      if (given.length === 0) return [];
+      const organizationIds = given.map((endpoint) => endpoint.organization_id);
+      const ids = given.map(({ id }) => id);
+      const claim = [now, randomUUID(), until];
+      return tx.query<ClaimedDelivery>(CLAIM, [
+        ...claim,
+        organizationIds,
+        ids,
+        counts.filter((count) => count > 0),
+      ]);
     });
   }
 }
