@@ -30,7 +30,12 @@ type Rows = (places: Places) => string;
 
 /** Records in the order of a page, or the first or last of them; `rows` are those of an index, called `own`. */
 export type Part = { readonly direction: 'asc' | 'desc' } & (
-  | { readonly kind: 'ids'; readonly rows: Rows; readonly after: string | undefined }
+  | {
+      readonly kind: 'ids';
+      /** Of one value each, whose rows are in the order of ids; no record is in two. */
+      readonly stretches: readonly Rows[];
+      readonly after: string | undefined;
+    }
   | {
       readonly kind: 'values';
       readonly rows: Rows;
@@ -140,8 +145,14 @@ function walkOf(part: Walked, places: Places): Walk {
     case 'ids': {
       const after =
         part.after === undefined ? '' : `AND own.record_id ${beyond} ${places.add(part.after, 'uuid')}`;
+      const ordered = part.stretches.map(
+        (rows) => `SELECT own.record_id AS id ${rows(places)} ${after} ORDER BY own.record_id ${way}`,
+      );
+      // Each only as far as the page may go, and all merged: as one they would be read whole and sorted.
+      const several = ordered.map((each) => `(${each} LIMIT ${String(MOST_LOOKED_AT)})`).join(' UNION ALL ');
+      const [only = ''] = ordered;
       return {
-        rows: `SELECT own.record_id AS id ${part.rows(places)} ${after} ORDER BY own.record_id ${way}`,
+        rows: ordered.length === 1 ? only : `SELECT id FROM (${several}) AS own ORDER BY id ${way}`,
         order: `own.id ${way}`,
         key: timeText('record.created_at'),
       };

@@ -261,5 +261,17 @@ describe('filters of which each lets many records through, and together few', ()
       expect(pages).toBeGreaterThan(1);
     }
     expect((await world.list('thing', '?values.name=a&limit=1'))[0]?.id).toBe(last.id);
+    const oldest = `'01940000-0000-7000-8000-000000002ee0'`;
+    for (const statement of [
+      `UPDATE object_texts SET value = '=old' WHERE organization_id = $1 AND record_id <= ${oldest}`,
+      `UPDATE object_records SET "values" = "values" || '{"name": "old"}' WHERE organization_id = $1 AND id <= ${oldest}`,
+    ])
+      await crm.database.query(statement, [world.organizationId]);
+    for (const sort of ['created_at', '-created_at']) {
+      const page = await world.list('thing', `?values.name[in]=old,none&limit=50&sort=${sort}`);
+      expect(page).toHaveLength(50);
+      const at = page.map(({ id }) => id);
+      expect(at).toEqual(sort === 'created_at' ? at.toSorted() : at.toSorted().reverse());
+    }
   });
 });

@@ -19,6 +19,8 @@ const MOST_FETCHED = 5_000;
  */
 const SORTED_BY_ROOT = 13;
 const FETCHED_BY_ROOT = 3;
+/** The rows of so many values are merged: of a contact, and of those whose records follow a merge. */
+const MOST_STRETCHES = 10;
 
 /** An indexed field, and where its values stand. */
 interface Indexed {
@@ -112,7 +114,8 @@ async function driverOf(
   let best: { each: Asked; count: number } | undefined;
   for (const each of asked) {
     const count = await countUpTo(tx, definition, each, query, most + 1);
-    const usable = count <= most || (byCreation && each.filters.some(isOneValue));
+    const usable =
+      count <= most || (byCreation && each.filters.some((filter) => stretchesOf(filter).length > 0));
     if (usable && (!best || count < best.count)) best = { each, count };
   }
   return best?.each;
@@ -134,8 +137,12 @@ async function countUpTo(
   return row?.count ?? 0;
 }
 
-function isOneValue({ op, value }: ListFilter): boolean {
-  return op === 'eq' || (op === 'is_null' && value === true);
+/** A filter as those of its values each, if it names few. */
+function stretchesOf(filter: ListFilter): ListFilter[] {
+  const { op, value, values } = filter;
+  if (op === 'eq' || (op === 'is_null' && value === true)) return [filter];
+  if (op !== 'in' || values.length > MOST_STRETCHES) return [];
+  return [...new Set(values)].map((each) => ({ ...filter, op: 'eq', value: each, values: [each] }));
 }
 
 /** The index rows that what is asked of a field lets through. */
@@ -192,12 +199,17 @@ function probesOf(asked: readonly Asked[], query: ListQuery, places: Places): st
 
 /** Rows of the driver's index, brought into the asked order. */
 function partOfFilter(driver: Asked, { sort, by }: Order, query: ListQuery): Part {
-  const own = {
-    direction: sort.direction,
-    rows: (places: Places) => indexRows(driver, query, places),
-  };
+  const { direction } = sort;
+  const rows = (places: Places): string => indexRows(driver, query, places);
   // Both of the cursor's values say the same.
-  if (sort.field === 'created_at') return { ...own, kind: 'ids', after: query.after?.[1] ?? undefined };
+  if (sort.field === 'created_at')
+    return {
+      direction,
+      kind: 'ids',
+      stretches: stretchRows(driver, query),
+      after: query.after?.[1] ?? undefined,
+    };
+  const own = { direction, rows };
   if (!by)
     return {
       ...own,
@@ -215,6 +227,23 @@ function partOfFilter(driver: Asked, { sort, by }: Order, query: ListQuery): Par
     nulls: NOTHING[kind],
     after: query.after,
   };
+}
+
+/** By each value that one of the filters names, or all that the filters let through. */
+function stretchRows(driver: Asked, query: ListQuery): ((places: Places) => string)[] {
+  const by = driver.filters.find((filter) => stretchesOf(filter).length > 0);
+  // One for each value as it is indexed: several may be spellings of it.
+  const distinct = new Map(
+    (by ? stretchesOf(by) : []).map((each) => [
+      each.op === 'eq' ? String(indexed(driver.field, each.value)) : each.op,
+      each,
+    ]),
+  );
+  const stretches = by ? [...distinct.values()] : [undefined];
+  return stretches.map((stretch) => {
+    const filters = stretch ? driver.filters.map((each) => (each === by ? stretch : each)) : driver.filters;
+    return (places) => indexRows({ ...driver, filters }, query, places);
+  });
 }
 
 /** The records by the order of the list itself. */
