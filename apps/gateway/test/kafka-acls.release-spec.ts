@@ -22,6 +22,7 @@ const PREFIX = 'guarded-';
 interface Acl {
   readonly type: string;
   readonly name?: string;
+  readonly isPrefix: boolean;
   readonly operations: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Database } from '@customer-platform/database';
-import { type Caller, eventually } from '@customer-platform/testing';
+import { Database, newId } from '@customer-platform/database';
+import { type Caller, domainEvent, eventually } from '@customer-platform/testing';
 import { ContactErasure } from '../erasure/contact-erasure.js';
 import { aContact, aSend, send, settled } from '../messaging.fixture.js';
 import { bitOf, SEND_STATES } from '../sends/send-state.js';
@@ -182,8 +182,12 @@ describe('GET /v1/messaging/deliverability', () => {
     await send(api, aSend({ recipient, not_before: later }));
     const erasure = there.world.app.app.get(ContactErasure, { strict: false });
     const database = there.world.app.app.get(Database, { strict: false });
-    await erasure.stop(id, contact.id);
-    await database.inOrganization({ organizationId: id }, (tx) => erasure.erase(tx, contact.id));
+    const asked = domainEvent('core.erasure.requested.v1', id, {
+      subject_request_id: newId(),
+      contact_id: contact.id,
+    });
+    await erasure.stop(asked);
+    await database.inOrganization({ organizationId: id }, (tx) => erasure.erase(tx, [contact.id], asked));
     const rows = await there.world.database.query<{
       address: string | null;
       recipient_domain: string | null;

@@ -1,5 +1,5 @@
-import { Database } from '@customer-platform/database';
-import { eventually, expectStatus, peerModule, type Answer } from '@customer-platform/testing';
+import { Database, newId } from '@customer-platform/database';
+import { domainEvent, eventually, expectStatus, peerModule, type Answer } from '@customer-platform/testing';
 import type { SubjectPage } from '@customer-platform/database';
 import { ContactErasure } from '../../erasure/contact-erasure.js';
 import { addsUp, CampaignWorld, counted } from '../campaign.fixture.js';
@@ -25,10 +25,14 @@ describe('an erasure of somebody in an audience', () => {
     const { app, database } = world.messaging;
     const erasure = app.app.get(ContactErasure, { strict: false });
     for (const { id } of [waiting, reached]) {
-      await erasure.stop(shop.id, id);
+      const asked = domainEvent('core.erasure.requested.v1', shop.id, {
+        subject_request_id: newId(),
+        contact_id: id,
+      });
+      await erasure.stop(asked);
       await app.app
         .get(Database, { strict: false })
-        .inOrganization({ organizationId: shop.id }, (tx) => erasure.erase(tx, id));
+        .inOrganization({ organizationId: shop.id }, (tx) => erasure.erase(tx, [id], asked));
     }
     const rows = await database.query(
       'SELECT 1 FROM campaign_members WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])',

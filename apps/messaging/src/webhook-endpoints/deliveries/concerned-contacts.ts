@@ -30,7 +30,7 @@ export function withoutErased(
   const ids = concernedContacts(event);
   if (!ids.some(isErased)) return event;
   const { data } = event;
-  if (!('contact_ids' in data)) return undefined;
+  if (!('contact_ids' in data) || data.contact_ids === undefined) return undefined;
   const left = data.contact_ids.filter((id) => !isErased(id));
   if (left.length === 0) return undefined;
   return { ...event, data: { ...data, contact_ids: left } } as DomainEvent;
