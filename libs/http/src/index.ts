@@ -1,6 +1,6 @@
 export { clientAddress } from './context/client-address.js';
 export { Places, tenantOf, type PlaceBounds, type PlaceOwner, type PlaceScope } from './context/places.js';
-export type { Once } from './context/request-state.js';
+export { correlationIdOf, type Once } from './context/request-state.js';
 export type {
   AcceptedCredential,
   Actor,

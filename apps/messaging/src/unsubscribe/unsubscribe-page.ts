@@ -8,6 +8,10 @@ interface Words {
   readonly button: string;
   readonly doneTitle: string;
   readonly done: string;
+  readonly faultTitle: string;
+  readonly fault: string;
+  readonly laterTitle: string;
+  readonly later: string;
 }
 
 /** What the page says, by language; the first is for everybody else. */
@@ -19,6 +23,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     button: 'Unsubscribe',
     doneTitle: 'You are unsubscribed',
     done: 'It took effect at once. You can close this page.',
+    faultTitle: 'This link does not work',
+    fault:
+      'It is not whole, or it has been altered. Open the newest message and follow its link again, or answer that message and ask to be taken off.',
+    laterTitle: 'That did not work just now',
+    later: 'The fault is on our side. Please open the link again in a few minutes; nothing has been changed.',
   },
   es: {
     title: 'Cancelar suscripción',
@@ -27,6 +36,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     button: 'Cancelar suscripción',
     doneTitle: 'Suscripción cancelada',
     done: 'Ya es efectivo. Puedes cerrar esta página.',
+    faultTitle: 'Este enlace no funciona',
+    fault:
+      'Está incompleto o fue modificado. Abre el mensaje más reciente y sigue su enlace, o responde ese mensaje y pide que te den de baja.',
+    laterTitle: 'No se pudo en este momento',
+    later: 'El problema es nuestro. Vuelve a abrir el enlace en unos minutos; nada ha cambiado.',
   },
   pt: {
     title: 'Cancelar inscrição',
@@ -35,6 +49,11 @@ const WORDS: Readonly<Record<string, Words>> = {
     button: 'Cancelar inscrição',
     doneTitle: 'Inscrição cancelada',
     done: 'Já está em vigor. Você pode fechar esta página.',
+    faultTitle: 'Este link não funciona',
+    fault:
+      'Ele está incompleto ou foi alterado. Abra a mensagem mais recente e siga o link dela, ou responda a essa mensagem e peça para sair da lista.',
+    laterTitle: 'Não foi possível agora',
+    later: 'O problema é nosso. Abra o link de novo em alguns minutos; nada foi alterado.',
   },
 };
 
@@ -85,6 +104,14 @@ export function unsubscribePage(shown: ShownSubscription, token: string, acceptL
 export function unsubscribedPage(acceptLanguage?: string): string {
   const { lang, words } = wordsFor(acceptLanguage);
   return page(lang, words.doneTitle, `<p role="status">${words.done}</p>`);
+}
+
+/** In place of the form, and of the end: the link is not right, or the platform is away. */
+export function unsubscribeFaultPage(fault: 'link' | 'later', acceptLanguage?: string): string {
+  const { lang, words } = wordsFor(acceptLanguage);
+  return fault === 'link'
+    ? page(lang, words.faultTitle, `<p role="alert">${words.fault}</p>`)
+    : page(lang, words.laterTitle, `<p role="alert">${words.later}</p>`);
 }
 
 function page(lang: string, title: string, body: string): string {

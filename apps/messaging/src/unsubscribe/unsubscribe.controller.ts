@@ -1,5 +1,6 @@
-import { Controller, Headers } from '@nestjs/common';
+import { Controller, Headers, UseFilters } from '@nestjs/common';
 import { Answer, Authenticated, CorrelationId, Endpoint, Query } from '@customer-platform/http';
+import { UnsubscribeFaultPages } from './unsubscribe-fault-pages.js';
 import { PAGE_HEADERS, unsubscribedPage, unsubscribePage } from './unsubscribe-page.js';
 import type { SignedLink } from './signed-link.strategy.js';
 import {
@@ -14,6 +15,7 @@ import { UnsubscribeService } from './unsubscribe.service.js';
 const BODY_BYTES = 16 * 1024;
 
 @Controller('v1/messaging/unsubscribe')
+@UseFilters(UnsubscribeFaultPages)
 export class UnsubscribeController {
   constructor(private readonly subscriptions: UnsubscribeService) {}
 

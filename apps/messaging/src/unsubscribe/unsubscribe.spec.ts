@@ -88,6 +88,16 @@ describe('GET /v1/messaging/unsubscribe', () => {
     expect(page).toContain('<html lang="en">');
   });
 
+  it('takes what others add to the address, from a browser and in one click', async () => {
+    const { api } = world.organization();
+    const link = `${await linkTo(api, `${randomUUID()}@example.com`)}&utm_source=news&fbclid=a%00b&x=%E4`;
+    const [shown, ended] = [await fetch(link), await fetch(link, { method: 'POST' })];
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(ended.status).toBe(200);
+    const twice = await fetch(`${link}&token=x`, { headers: { accept: 'text/html' } });
+    expect([twice.status, twice.headers.get('content-type')]).toEqual([400, 'text/html; charset=utf-8']);
+  });
+
   it('401 for a token that was altered, 400 without one', async () => {
     const { api } = world.organization();
     const link = await linkTo(api, `${randomUUID()}@example.com`);
@@ -104,6 +114,12 @@ describe('GET /v1/messaging/unsubscribe', () => {
         expect([method, answer.status]).toEqual([method, 401]);
         expect(await answer.json()).toMatchObject({ code: 'invalid_signature' });
       }
+    }
+    const browser = { accept: 'text/html,application/xhtml+xml', 'accept-language': 'es-CL' };
+    for (const method of ['GET', 'POST']) {
+      const page = await fetch(altered[0] ?? '', { method, headers: browser });
+      expect([page.status, page.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8']);
+      expect(await page.text()).toContain('Este enlace no funciona');
     }
     const bare = `${world.app.url}/v1/messaging/unsubscribe`;
     for (const method of ['GET', 'POST']) expect((await fetch(bare, { method })).status).toBe(400);

@@ -46,6 +46,11 @@ export function stateOf(request: IncomingMessage): RequestState {
   return state;
 }
 
+/** The correlation id of a request, for whoever answers it without a context. */
+export function correlationIdOf(request: IncomingMessage): string {
+  return stateOf(request).correlationId;
+}
+
 /** Whether a request was received by the platform's own path, not taken by an app's raw hook before. */
 export function hasState(request: IncomingMessage): boolean {
   return (request as StatefulRequest)[STATE] !== undefined;

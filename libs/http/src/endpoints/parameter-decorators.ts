@@ -163,7 +163,8 @@ const query = createParamDecorator((_: unknown, execution: ExecutionContext) => 
 const queryPipe = new DtoPipe((dto, request: never) => {
   const values: Record<string, string | string[]> = {};
   const allowed = fieldsOf(dto);
-  const parameters = queryParameters(request);
+  // To the address of a page for people others add what they like.
+  const parameters = queryParameters(request, stateOf(request).route?.anyQuery ? allowed : undefined);
   refuseUnknown(
     parameters.map(({ name }) => name).filter((name) => !allowed.has(name)),
     [...allowed],

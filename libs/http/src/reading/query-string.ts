@@ -9,17 +9,17 @@ export interface QueryParameter {
 }
 
 /**
- * The query of a request in the order sent, repeated names kept.
+ * The query of a request in the order sent, repeated names kept; of the names in `only` alone, all others unread.
  * @throws `malformed_request` on a percent sign that starts no escape or bytes that are not UTF-8.
  */
-export function queryParameters(request: IncomingMessage): QueryParameter[] {
+export function queryParameters(request: IncomingMessage, only?: ReadonlySet<string>): QueryParameter[] {
   const url = request.url ?? '/';
   const mark = url.indexOf('?');
   if (mark === -1 || mark === url.length - 1) return [];
   return url
     .slice(mark + 1)
     .split('&')
-    .filter((pair) => pair !== '')
+    .filter((pair) => pair !== '' && (only === undefined || only.has(pair.split('=', 1)[0] ?? '')))
     .map((pair) => {
       const equals = pair.indexOf('=');
       const [name, value] = equals === -1 ? [pair, ''] : [pair.slice(0, equals), pair.slice(equals + 1)];
