@@ -8,6 +8,9 @@ const LEAST_BYTES_PER_MS = 8;
 /** The system takes so much for a reader, and more only once the reader has taken a good part of it. */
 const UNSEEN_BYTES = 1 << 20;
 
+/** How long answers waited for their readers before, in milliseconds: one may wait again for each piece of it. */
+const waitedBefore = new WeakMap<ServerResponse, number>();
+
 /** An answer that its reader takes more slowly than it came. */
 export class AnswerWait extends CallerWait {
   /** Where the module waits to go on: the connections of which it holds one. */
@@ -25,6 +28,7 @@ export class AnswerWait extends CallerWait {
     this.since = this.began;
     this.left = this.given = response.writableLength;
     const end = (): void => {
+      waitedBefore.set(response, this.waited(callers.now()));
       callers.end(this);
       callers.release(this);
       response.off('drain', drained).off('finish', end).off('close', end);
@@ -51,11 +55,15 @@ export class AnswerWait extends CallerWait {
     return this.callers.hold(this, this.response.writableLength);
   }
 
+  private waited(now: number): number {
+    return (waitedBefore.get(this.response) ?? 0) + now - this.began;
+  }
+
   isOverdue(now: number): boolean {
     const { writableLength } = this.response;
     this.callers.hold(this, writableLength);
     const { answerMs } = paceOf(this.response.req.url ?? '/');
-    if (answerMs !== undefined && now - this.began > answerMs) return true;
+    if (answerMs !== undefined && this.waited(now) > answerMs) return true;
     // What has come in between hides what was taken: it counts as taken.
     if (writableLength !== this.left) [this.since, this.left] = [now, writableLength];
     return writableLength > 0 && now - this.since > longestStill(writableLength);

@@ -8,6 +8,7 @@ import type { GatewayConfig } from './gateway.config.js';
 import { Observed } from './observed.js';
 import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
+import { linger } from './request-body.js';
 import { readTarget } from './request-target.js';
 import { CONSOLE, lasts, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
 import { SlowCallers } from './slow-callers.js';
@@ -48,7 +49,14 @@ export async function startGateway(config: GatewayConfig, given: GatewayOptions)
       : new Upstream('console', consoleUpstream, { ...options, anonymous: true });
   const observed = new Observed();
   const documents = new Documents(upstreams, config.release, options.asyncApi, console !== undefined);
-  const gateway = new Gateway(config, { ...upstreams, console }, documents, observed, callers);
+  const gateway = new Gateway(
+    config,
+    { ...upstreams, console },
+    documents,
+    observed,
+    callers,
+    options.lingerMs,
+  );
   const listener = new FrontListener(config, (request, response) => {
     gateway.handle(request, response).catch((cause: unknown) => {
       const problem = new Problem('internal_error', { cause });
@@ -87,6 +95,7 @@ class Gateway {
     private readonly documents: Documents,
     private readonly observed: Observed,
     private readonly callers: SlowCallers,
+    private readonly lingerMs: number | undefined,
   ) {}
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -105,6 +114,7 @@ class Gateway {
     const upstream = this.upstreamOf(target.path);
     if (upstream === undefined) {
       await this.answerOwn(request, response, target.path, correlationId);
+      linger(request, this.lingerMs);
       mindUnread(response, this.callers, origin.address);
       return this.observed.record('gateway', response.statusCode, began);
     }

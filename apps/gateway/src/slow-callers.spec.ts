@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { AddressList } from '@customer-platform/config';
 import { type Stage, aGateway, Time } from './gateway.fixture.js';
 import { type Caller, callTo, unfinished, until } from './slow-callers.fixture.js';
@@ -29,6 +30,10 @@ const ask = (address = '198.51.100.1', body = '{}'): Promise<Response> =>
     body,
     headers: { 'x-forwarded-for': address },
   });
+
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(64 << 10, 'a');
+}
 
 const answered = (request: { resume(): unknown }, response: ServerResponse): void => {
   request.resume();
@@ -90,6 +95,17 @@ describe('a body that does not come whole', () => {
     expect(time.callers.taken.bytes).toBeLessThanOrEqual(2 * 60_000);
     caller.socket.destroy();
   });
+
+  it.each(['POST /v1/openapi.json', 'POST /v1/crm/notes'])(
+    '%s: holds no connection once it is answered, though it goes on',
+    async (target) => {
+      await start({}, answered, { lingerMs: 1 });
+      const caller = call(target, undefined, unfinished(1, 2 << 20));
+      const ended = once(caller.socket, 'close');
+      await until(() => caller.heard !== '');
+      await ended;
+    },
+  );
 
   it('is let go after its time, of a class each; an upload may take as long as it moves', async () => {
     await start({}, (request, response) => void request.resume().once('end', () => response.end('answered')));
@@ -230,6 +246,27 @@ describe('an answer that its reader does not take', () => {
     for (const { socket } of slow) socket.destroy();
     await time.waitFor(0);
     expect(time.callers.taken.bytes).toBe(0);
+  });
+
+  it('is cut off after the time of its class, though its reader takes a little of it again and again', async () => {
+    await start({}, (request, response) => {
+      request.resume();
+      Readable.from(endless()).pipe(response);
+    });
+    const slow = reader();
+    await time.waitFor(1);
+    let passed = 0;
+    for (; time.callers.taken.waits === 1 && passed < 300_000; passed += 10_000) {
+      slow.heard = '';
+      slow.socket.resume();
+      await until(() => slow.heard.length > 2 << 20);
+      slow.socket.pause();
+      await time.waitFor(1);
+      await time.still();
+      time.pass(10_000);
+    }
+    expect(passed).toBeLessThan(300_000);
+    slow.socket.destroy();
   });
 
   it('is cut off when nothing of it is taken, an own document like a module’s', async () => {

@@ -61,6 +61,8 @@ export interface UpstreamOptions {
   longestQueue?: number;
   /** Answers that last, at once. */
   lasting?: number;
+  /** How long a caller that was answered early may go on sending, in milliseconds. */
+  lingerMs?: number | undefined;
   /** It serves what everybody may see: it is sent nobody's credentials. */
   anonymous?: boolean;
 }
@@ -148,7 +150,7 @@ export class Upstream {
       return this.fail(exchange, error as Error);
     } finally {
       this.callers.release(wait);
-      linger(request);
+      linger(request, this.options.lingerMs);
     }
   }
 

@@ -21,6 +21,8 @@ const MAX_HEADER_BYTES = 24 * 1024;
 const HEADERS_TIMEOUT_MS = 20_000;
 /** Bodies are watched for progress instead (`slow-peers.ts`): an import may take as long as its line does. */
 const REQUEST_TIMEOUT_MS = 0;
+/** What is larger is a file's body. */
+const WHOLE_BODY_BYTES = 1 << 20;
 /**
  * Told to whoever calls: undici lets an idle connection go 2 s before, so that it is never the module that closes first,
  * and a module that ends has none left by then that a request could be on its way on.
@@ -46,7 +48,7 @@ interface ListenerOptions {
 export class Listener {
   readonly server: Server;
   private readonly inFlight = new Set<ServerResponse>();
-  private readonly slow = new SlowPeers(bodyClassOf, answerTooSlow);
+  private readonly slow = new SlowPeers({ ofBody: bodyClassOf, ofAnswer: answerClassOf }, answerTooSlow);
   private looking: NodeJS.Timeout | undefined;
   private draining = false;
   private refusing = false;
@@ -114,7 +116,7 @@ export class Listener {
     this.slow.begin(request, response, started);
     response.once('close', () => {
       this.inFlight.delete(response);
-      this.slow.end(response);
+      this.slow.end(response, performance.now());
       // How long somebody listened says nothing of how long an answer takes.
       const until = eventStreamOf(response)?.openedAt ?? performance.now();
       this.observe(request, response, until - started);
@@ -183,7 +185,14 @@ function routeOf(request: IncomingMessage): string {
 function bodyClassOf(request: IncomingMessage): BodyClass {
   const route = hasState(request) ? stateOf(request).route : undefined;
   if (route === undefined || route.latencyClass === 'ingestion') return 'event';
-  return route.body === 'stream' ? 'file' : 'ordinary';
+  return route.body === 'stream' && route.bodyLimit > WHOLE_BODY_BYTES ? 'file' : 'ordinary';
+}
+
+/** How long an answer may wait for its reader, by what it is. */
+function answerClassOf(request: IncomingMessage, response: ServerResponse): BodyClass {
+  if (eventStreamOf(response) || response.hasHeader('content-disposition')) return 'file';
+  const isIngestion = !hasState(request) || stateOf(request).route?.latencyClass === 'ingestion';
+  return isIngestion ? 'event' : 'ordinary';
 }
 
 /** Answers as Node does where a request takes too long: the handler, which waits for the body, hears the end of that. */

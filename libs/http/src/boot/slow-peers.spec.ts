@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AddressList } from '@customer-platform/config';
 import { Cursors } from '../lists/cursors.js';
@@ -13,13 +14,21 @@ let server: Server;
 let now = 0;
 let slow: string[];
 let received: number;
+/** The connection that came last, as the server has it. */
+let serverSide: Socket;
 /** More than any system takes for a peer; of three there is no room for what is left. */
 const ANSWER = 40 << 20;
 const ROOM = 2.5 * ANSWER;
 const LARGE = Buffer.alloc(ANSWER);
+/** Whether answers come in pieces, and have no end. */
+let isEndless: boolean;
+function* endless(): Generator<Buffer> {
+  for (;;) yield Buffer.alloc(64 << 10);
+}
 const CLASSES: Readonly<Record<string, BodyClass>> = { '/file': 'file', '/event': 'event' };
+const classOf = ({ url = '' }: IncomingMessage): BodyClass => CLASSES[url] ?? 'ordinary';
 const peers = new SlowPeers(
-  ({ url = '' }) => CLASSES[url] ?? 'ordinary',
+  { ofBody: classOf, ofAnswer: classOf },
   ({ url = '', socket }) => {
     slow.push(url);
     socket.destroy();
@@ -32,14 +41,21 @@ const pass = (seconds: number): void => {
 };
 
 beforeEach(async () => {
-  [slow, received] = [[], 0];
+  [slow, received, isEndless] = [[], 0, false];
   server = createServer((request: IncomingMessage, response: ServerResponse) => {
     peers.begin(request, response, now);
-    response.once('close', () => peers.end(response));
-    request.on('error', () => undefined).once('end', () => response.end(LARGE));
+    response.once('close', () => peers.end(response, now));
+    request
+      .on('error', () => undefined)
+      .once('end', () => {
+        if (isEndless) Readable.from(endless()).pipe(response);
+        else response.end(LARGE);
+      });
     if (request.url === '/unread') return;
+    if (request.url === '/refused') return void response.end('refused');
     request.on('data', (chunk: Buffer) => (received += chunk.length));
   });
+  server.on('connection', (socket: Socket) => (serverSide = socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
@@ -101,10 +117,27 @@ it('a body that is not read yet is no fault of its sender', async () => {
   expect(slow).toEqual([]);
 });
 
-describe('an answer of which nothing is taken', () => {
+it('a body that was answered before all of it was here is given ten seconds', async () => {
+  const socket = await begin('/refused');
+  await once(socket, 'data');
+  const drip = async (): Promise<void> => {
+    const before = serverSide.bytesRead;
+    socket.write('a');
+    while (serverSide.bytesRead === before) await turn();
+  };
+  await drip();
+  pass(10);
+  await drip();
+  expect(serverSide.destroyed).toBe(false);
+  pass(1);
+  expect(serverSide.destroyed).toBe(true);
+  expect(slow).toEqual([]);
+});
+
+describe('an answer that is hardly taken', () => {
   /** A client that sends all and reads nothing, until its system takes no more. */
-  async function deaf(): Promise<Socket> {
-    const socket = await begin('/json');
+  async function deaf(path = '/json'): Promise<Socket> {
+    const socket = await begin(path);
     const answered = received + 900_000;
     socket.pause();
     socket.write(Buffer.alloc(900_000));
@@ -120,11 +153,38 @@ describe('an answer of which nothing is taken', () => {
     return taken;
   }
 
-  it('is cut off after its time', async () => {
-    const socket = await deaf();
-    for (let n = 0; n < 32; n += 1) pass(10);
-    expect(await takenBy(socket)).toBeLessThan(ANSWER);
+  /** Reads so long that the other side writes some more. */
+  async function takeSome(socket: Socket): Promise<void> {
+    const before = serverSide.bytesWritten - serverSide.writableLength;
+    socket.resume();
+    while (serverSide.bytesWritten - serverSide.writableLength === before && !serverSide.destroyed)
+      await turn();
+    socket.pause();
+    while (serverSide.writableLength === 0 && !serverSide.destroyed) await turn();
+  }
+
+  it('is cut off after its time where nothing of it is taken, a file like all', async () => {
+    for (const path of ['/json', '/file']) {
+      const socket = await deaf(path);
+      for (let n = 0; n < 32; n += 1) pass(10);
+      expect(await takenBy(socket)).toBeLessThan(ANSWER);
+    }
   });
+
+  it.each(['/event', '/json', '/file'])(
+    '%s: has the time of its class, though a little is taken',
+    async (path) => {
+      isEndless = true;
+      const socket = await deaf(path);
+      const began = now;
+      while (!serverSide.destroyed && now - began < 400_000) {
+        await takeSome(socket);
+        pass(10);
+      }
+      const ends: Readonly<Record<string, number>> = { '/event': 80_000, '/json': 200_000, '/file': 400_000 };
+      expect(now - began).toBe(ends[path]);
+    },
+  );
 
   it('is cut off sooner where all of them hold more than there is room for, and no more of them than that', async () => {
     const sockets = [await deaf(), await deaf(), await deaf()];
