@@ -51,15 +51,20 @@ export class ImportsService {
    * Takes a file, and leaves it to be imported. `once` tells two requests of one key apart by the options and the content.
    * What can be refused by what waits already is refused before the file comes.
    * @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large`, `invalid_mapping`,
-   * `permission_denied`, `limit_reached`, `rate_limited`, `dependency_unavailable`
+   * `permission_denied`, `limit_reached`, `rate_limited`, `request_timeout`, `dependency_unavailable`
    */
   open(context: RequestContext, request: IncomingMessage, once: Once): Promise<unknown> {
-    return this.slots.hold(context, () => this.take(context, request, once));
+    return this.slots.hold(context, request, (gaveWay) => this.take(context, request, once, gaveWay));
   }
 
-  private async take(context: RequestContext, request: IncomingMessage, once: Once): Promise<unknown> {
+  private async take(
+    context: RequestContext,
+    request: IncomingMessage,
+    once: Once,
+    gaveWay: AbortSignal,
+  ): Promise<unknown> {
     const room = await this.database.inOrganization(context, roomOfImports);
-    const upload = await this.upload.receive(context, request, room);
+    const upload = await this.upload.receive(context, request, room, gaveWay);
     let isKept = false;
     const open = async (): Promise<Answer<ImportDto>> => {
       const opened = await this.keep(context, upload);

@@ -39,10 +39,17 @@ export class ImportUpload {
 
   /**
    * @param room in bytes, which the organization still has
+   * @param gaveWay tells that it is to end, and with what
    * @throws Problem `malformed_request`, `unsupported_media_type`, `body_too_large`, `limit_reached`,
    * `dependency_unavailable` where the disk is full, and those of the options
    */
-  async receive(context: RequestContext, request: IncomingMessage, room: number): Promise<Upload> {
+  async receive(
+    context: RequestContext,
+    request: IncomingMessage,
+    room: number,
+    gaveWay: AbortSignal,
+  ): Promise<Upload> {
+    gaveWay.throwIfAborted();
     const parts = partsOf(request);
     const taking = new Taking(context, this.files, room);
     const { promise, resolve, reject } = Promise.withResolvers<Upload>();
@@ -69,6 +76,8 @@ export class ImportUpload {
       fail(new Problem('malformed_request', { detail: 'The body is no multipart form.', cause: error })),
     );
     parts.on('close', () => void taking.finished().then(resolve, fail));
+    const giveWay = (): void => fail(gaveWay.reason);
+    gaveWay.addEventListener('abort', giveWay);
     request.once('close', gone);
     // Nobody tells again that a caller has gone already.
     if (request.destroyed) gone();
@@ -81,6 +90,7 @@ export class ImportUpload {
       await taking.abandon();
       throw error;
     } finally {
+      gaveWay.removeEventListener('abort', giveWay);
       request.off('close', gone);
       request.unpipe(parts);
       request.resume(); // what still comes is dropped
