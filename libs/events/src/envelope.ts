@@ -88,6 +88,12 @@ export class UnknownEventType extends Error {
   }
 }
 
+/**
+ * What callers send is nested 32 levels deep at most, and an event puts a few around it. Writing what is nested by
+ * thousands overflows the stack of whoever keeps or passes it on, PostgreSQL among them.
+ */
+const MOST_LEVELS = 100;
+
 /** The `source` attribute of a module's events. */
 export function sourceOf(type: string): string {
   return `urn:customer-platform:${publisherOf(type)}`;
@@ -133,8 +139,18 @@ export function checkEvent(value: unknown): asserts value is DomainEvent {
   if (!envelope.success) throw refused(value, describe(envelope.error, ''));
   const { type } = envelope.data;
   if (!isEventType(type)) throw new UnknownEventType(type);
+  if (isDeeper(value, MOST_LEVELS))
+    throw refused(value, `${type}: nested more than ${MOST_LEVELS} levels deep`);
   const data = (EVENTS[type].schema as z.ZodObject).safeParse((value as { data?: unknown }).data);
   if (!data.success) throw refused(value, `${type}: ${describe(data.error, 'data')}`);
+}
+
+/** Whether a value has more levels than that: looks no further down. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  for (const member of Object.values(value)) if (isDeeper(member, levels - 1)) return true;
+  return false;
 }
 
 function refused(value: unknown, detail: string): InvalidDomainEvent {
