@@ -25,7 +25,11 @@ interface Kind {
   readonly drips?: boolean;
   /** It reads nothing. */
   readonly deaf?: boolean;
+  /** It reads what is there once a second. */
+  readonly sips?: boolean;
 }
+
+const READS = 'GET /v1/core/large HTTP/1.1\r\nHost: a\r\nADDRESS\r\n'.repeat(5);
 
 /** A client of each kind sends this, and then a byte a second or nothing. */
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -34,12 +38,17 @@ const KINDS: Readonly<Record<string, Kind>> = {
     head: `POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 65536\r\n\r\n${'a'.repeat(65_535)}`,
   },
   dripping: { head: 'POST PATH HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 60000\r\n\r\n', drips: true },
-  'slow readers': { head: 'GET /v1/core/large HTTP/1.1\r\nHost: a\r\nADDRESS\r\n'.repeat(5), deaf: true },
+  'slow readers': { head: READS, deaf: true },
+  'sipping readers': { head: READS, deaf: true, sips: true },
+  'whole, unanswered': {
+    head: `POST /v1/crm/stuck HTTP/1.1\r\nHost: a\r\nADDRESSContent-Length: 262144\r\n\r\n${'a'.repeat(262_144)}`,
+  },
 };
 
 function serveModule(): void {
   const server = createServer((incoming, response) => {
     incoming.on('error', () => undefined).resume();
+    if (incoming.url === '/v1/crm/stuck') return;
     if (incoming.url === '/v1/core/large') response.end(LARGE);
     else incoming.once('end', () => response.end('{}'));
   });
@@ -65,7 +74,7 @@ async function compare(): Promise<void> {
       const beside = await judge(port);
       const returns = clients.end();
       console.log(
-        `${name.padEnd(15)} ${String(networks).padStart(3)} networks: p95 × ${(beside.p95 / alone.p95).toFixed(1)} ` +
+        `${name.padEnd(17)} ${String(networks).padStart(3)} networks: p95 × ${(beside.p95 / alone.p95).toFixed(1)} ` +
           `(${alone.p95.toFixed(0)} → ${beside.p95.toFixed(0)} ms), ${beside.failed} of ${beside.calls} failed; ` +
           `${returns} came back; gateway ${megabytes(gateway)} MiB` +
           (ended === undefined ? '' : `; it ended with ${String(ended)}`),
@@ -92,7 +101,10 @@ class SlowClients {
     for (let n = 0; n < CLIENTS; n += 1) this.begin(n);
     this.drip = setInterval(() => {
       // A client that reads nothing hears that it was let go by writing: an empty line, which is no part of a request.
-      for (const socket of this.sockets.values()) socket.write(kind.drips ? 'a' : kind.deaf ? '\r\n' : '');
+      for (const socket of this.sockets.values()) {
+        socket.write(kind.drips ? 'a' : kind.deaf ? '\r\n' : '');
+        if (kind.sips) socket.once('data', () => socket.pause()).resume();
+      }
     }, 1_000);
   }
 
