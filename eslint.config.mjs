@@ -217,6 +217,13 @@ export default defineConfig(
     rules: { 'house/no-endless-turns': 'error' },
   },
   {
+    name: 'house/background-work',
+    files: ['apps/*/{src,server}/**/*.ts', 'libs/*/src/**/*.ts'],
+    // What runs in a page or at a customer's is no process of ours.
+    ignores: [...SPECS, 'apps/console/src/**', 'libs/{client,testing,track}/**'],
+    rules: { 'house/registered-work': 'error' },
+  },
+  {
     name: 'house/public-interface',
     files: ['libs/*/src/index.ts', 'apps/*/src/**/*.service.ts'],
     rules: { 'house/documented-export': 'error' },

@@ -1,5 +1,5 @@
 import { inService, SERVICE, type LintCase } from './lint-case.ts';
-import { endCases, lockCases, promiseCases, streamCases, timeCases } from './running-cases.ts';
+import { endCases, lockCases, promiseCases, streamCases, timeCases, workCases } from './running-cases.ts';
 
 const lines = (count: number): string =>
   'export const one = 1;\n'.repeat(count).replaceAll(/one/g, () => `n${next()}`);
@@ -278,6 +278,7 @@ export const lintCases: LintCase[] = [
   ...permissionCases,
   ...lockCases,
   ...endCases,
+  ...workCases,
   ...promiseCases,
   ...streamCases,
   ...timeCases,

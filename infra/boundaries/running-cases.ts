@@ -58,6 +58,44 @@ export const endCases: LintCase[] = [
   ),
 ];
 
+const asJob = (name: string, illegal: string, legal: string): LintCase =>
+  inService('house/registered-work', name, illegal, legal);
+const inTaker = (body: string): string => `export class Taker {\n${body}\n}\n`;
+/** What goes on beside requests is known by its name. */
+export const workCases: LintCase[] = [
+  asJob(
+    'an interval',
+    'export const begin = (look: () => void): unknown => setInterval(look, 1_000);\n',
+    'export const begin = (look: () => void): unknown => setTimeout(look, 1_000);\n',
+  ),
+  asJob(
+    'a timer that sets itself again, by way of another method',
+    inTaker(
+      '  private look(): void {\n    this.rest();\n  }\n\n  private rest(): void {\n    setTimeout(() => this.look(), 1_000);\n  }',
+    ),
+    inTaker(
+      '  private look(): void {\n    setTimeout(() => this.end(), 1_000);\n  }\n\n  private end(): void {}',
+    ),
+  ),
+  asJob(
+    'a function that sets itself again',
+    'export function look(): void {\n  setTimeout(look, 1_000);\n}\n',
+    'export function look(end: () => void): void {\n  setTimeout(end, 1_000);\n}\n',
+  ),
+  asJob(
+    'a loop that ends with its process',
+    inTaker('  async run(): Promise<void> {\n    while (!this.stopping) await take();\n  }'),
+    inTaker(
+      '  async run(): Promise<void> {\n    for (let left = 3; left > 0 && !this.stopping; left -= 1) await take();\n  }',
+    ),
+  ),
+  asJob(
+    'a consumer of Kafka’s own',
+    'export const begin = (consumer: Consumer) => consumer.run({ eachMessage: take });\n',
+    'export const begin = (consumers: RecordConsumers) => consumers.consume({ eachChunk: take });\n',
+  ),
+];
+
 const LISTENING = "{ constructor() { super(); this.on('error', () => this.destroy()); } }";
 /** What fails is heard. */
 export const streamCases: LintCase[] = [

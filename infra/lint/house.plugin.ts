@@ -12,6 +12,7 @@ import { noComputedPermission } from './no-computed-permission.rule.ts';
 import { noEndlessTurns } from './no-endless-turns.rule.ts';
 import { noRescannedLock } from './no-rescanned-lock.rule.ts';
 import { noSwallowedError } from './no-swallowed-error.rule.ts';
+import { registeredWork } from './registered-work.rule.ts';
 
 /** The conventions of this repository that no published rule states. */
 export const house = {
@@ -30,5 +31,6 @@ export const house = {
     'no-endless-turns': noEndlessTurns,
     'no-rescanned-lock': noRescannedLock,
     'no-swallowed-error': noSwallowedError,
+    'registered-work': registeredWork,
   } satisfies Record<string, Rule.RuleModule>,
 };

@@ -16,7 +16,7 @@ type Func = FunctionDeclaration | FunctionExpression | ArrowFunctionExpression;
 type Placed<T extends Node = Node> = T & Rule.NodeParentExtension;
 
 /** A header that names no bound: nothing, `true`, or only flags and questions (`!this.stopping && (await next())`). */
-function isUnbound(test: Expression | null | undefined): boolean {
+export function isUnbound(test: Expression | null | undefined): boolean {
   if (!test) return true;
   if (test.type === 'Literal') return test.value === true;
   if (test.type === 'LogicalExpression') return isUnbound(test.left) && isUnbound(test.right);

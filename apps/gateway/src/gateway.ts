@@ -64,6 +64,7 @@ export async function startGateway(config: GatewayConfig, given: GatewayOptions)
       answerProblem(response, problem, { instance: '/', correlationId: correlationIdFrom(undefined) });
     });
   });
+  // eslint-disable-next-line house/registered-work -- looks at connections in memory
   const looking = setInterval(() => callers.look(), LOOK_EVERY_MS).unref();
   const drain = (): void => {
     listener.drain();

@@ -1,4 +1,4 @@
-import { log } from '@customer-platform/http';
+import { log, SteadyLoop } from '@customer-platform/http';
 import type { AuthorizationSource } from './authorization-source.js';
 import type { CredentialCache } from './credential-cache.js';
 import type { Monotonic } from './monotonic.js';
@@ -43,6 +43,7 @@ export class ChangeFeed {
   private stopped = false;
   private wake: (() => void) | undefined;
   private loop: Promise<void> | undefined;
+  private readonly turns = new SteadyLoop({ name: 'rights-changes', takes: null });
 
   constructor(
     private readonly source: AuthorizationSource,
@@ -119,14 +120,11 @@ export class ChangeFeed {
   }
 
   private async readOn(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    while (!this.stopped) {
-      const began = this.clock.now();
-      await this.read();
-      const now = this.clock.now();
-      const every = this.isQuiet(now) ? this.pace.quietEvery : this.pace.every;
-      await this.rest(every - (now - began));
-    }
+    const began = this.clock.now();
+    await this.read();
+    const now = this.clock.now();
+    const every = this.isQuiet(now) ? this.pace.quietEvery : this.pace.every;
+    await this.rest(every - (now - began));
   }
 
   private async rest(milliseconds: number): Promise<void> {

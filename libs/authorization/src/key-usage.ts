@@ -23,7 +23,7 @@ export class KeyUsage {
     private readonly source: AuthorizationSource,
     everyMs = REPORT_EVERY_MS,
   ) {
-    this.job = new PollingJob({ name: 'key-usage', everyMs, pass: () => this.report() });
+    this.job = new PollingJob({ name: 'key-usage', takes: null, everyMs, pass: () => this.report() });
   }
 
   start(): void {

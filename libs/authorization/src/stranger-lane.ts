@@ -171,6 +171,7 @@ export class StrangerLane {
     }
     if (this.waiting === 0 || this.running > 0 || this.look) return;
     // Nothing runs whose end would be heard: what is waited for is the allowance.
+    // eslint-disable-next-line house/registered-work -- who waits in memory, each with a patience of its own
     this.look = setTimeout(() => {
       this.look = undefined;
       this.passOn();

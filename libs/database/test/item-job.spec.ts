@@ -4,8 +4,8 @@ import { anOrganization } from '@customer-platform/testing';
 import { DatabaseUnavailable, ItemJob, newId, type WorkerTransaction } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
-const NEXT =
-  'SELECT organization_id, id FROM jobs WHERE id <> ALL($1::uuid[]) ORDER BY id LIMIT 1 FOR UPDATE';
+const NEXT = `SELECT organization_id, id FROM jobs WHERE id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
+    ORDER BY id LIMIT 1 FOR UPDATE`;
 
 interface Row {
   organization_id: string;
@@ -30,12 +30,16 @@ class Removing extends ItemJob<Row> {
   lookFails: Error | undefined;
 
   constructor(name: string) {
-    super({ name, everyMs: 5 }, world.database, { now: () => now });
+    super({ name, takes: 'rows of jobs', everyMs: 5 }, world.database, { now: () => now });
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Row | undefined> {
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Row | undefined> {
     if (this.lookFails) throw this.lookFails;
-    const [row] = await tx.query<Row>(NEXT, [waiting]);
+    const [row] = await tx.query<Row>(NEXT, [waiting, resting]);
     return row;
   }
 
@@ -92,6 +96,21 @@ describe('a job of items', () => {
     now = new Date(now.getTime() + 1_001);
     expect(await job.runAll()).toBe(true);
     expect(await left()).toEqual([]);
+  });
+
+  it('has others come first once an item of an organization failed, and goes on with its own where there are none', async () => {
+    const job = new Removing('items that take turns');
+    const [[failing, first] = ['', ''], [, second] = ['', ''], [other, third] = ['', '']] = await rows(3);
+    await world.test.query('UPDATE jobs SET organization_id = $1 WHERE id = $2', [failing, second]);
+    for (const id of [first, second])
+      job.faults.set(id, Object.assign(new Error('canceled'), { code: '57014' }));
+    expect(await job.runAll()).toBe(true);
+    expect(job.worked).toEqual([
+      [failing, first],
+      [other, third],
+      [failing, second],
+    ]);
+    expect(await left()).toEqual([first, second]);
   });
 
   it('ends a pass at an outage, which the item that met it counts as a failure', async () => {

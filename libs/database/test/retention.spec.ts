@@ -1,5 +1,6 @@
 import { jest } from '@jest/globals';
-import { anOrganization } from '@customer-platform/testing';
+import { anOrganization, DatabaseFault } from '@customer-platform/testing';
+import { metrics } from '@customer-platform/http';
 import { Clock, newId, Retention } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
@@ -75,6 +76,34 @@ describe('the retention of a table', () => {
     });
     expect(await retention().sweep()).toBe(1);
   });
+
+  it.each([
+    ['P0001', 1],
+    ['57014', 1],
+    ['P0001', 1_000],
+  ])(
+    'goes on beside rows that fail for ever (%s, %i of them), and removes them once they can be',
+    async (code, rows) => {
+      const [failing, other] = [await aged(4, rows), await aged(3, 2)];
+      const fault = await DatabaseFault.in(world.test, {
+        table: 'inbox',
+        on: 'DELETE',
+        when: `OLD.organization_id = '${failing}'`,
+        code,
+      });
+      const job = retention();
+      try {
+        expect(await job.sweep()).toBe(2);
+      } finally {
+        await fault.mend();
+      }
+      expect([await left(failing), await left(other)]).toEqual([rows, 0]);
+      expect(await metrics.getSingleMetricAsString('job_failures_total')).toMatch(
+        /job_name="spec-retention"\} [1-9]/,
+      );
+      expect(await job.sweep()).toBe(rows);
+    },
+  );
 
   it('gives up the step that is going on when the process ends, and keeps its rows', async () => {
     const organizationId = await aged(3, 1);

@@ -103,10 +103,13 @@ export {
   type IdempotencyStore,
   type StoredAnswer,
 } from './idempotency/idempotency-store.js';
+export { backgroundWork, type BackgroundWork } from './jobs/background-work.js';
 export { Batcher } from './jobs/batcher.js';
+export { FailingTurns } from './jobs/failing-turns.js';
 export { JobSignal } from './jobs/job-signal.js';
 export { Pace } from './jobs/pace.js';
 export { PollingJob } from './jobs/polling-job.js';
+export { SteadyLoop } from './jobs/steady-loop.js';
 export { turns, type Turn, type TurnsOptions } from './jobs/turns.js';
 export { ItemBackoff } from './jobs/item-backoff.js';
 export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';

@@ -1,5 +1,11 @@
 export { buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
+export {
+  itHoldsUpNoOther,
+  type BackgroundWorkOptions,
+  type WorkingModule,
+  type WorkScenario,
+} from './background-work.suite.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer } from './caller.js';
 export { expectChildrenShare } from './children-share-a-bound.js';

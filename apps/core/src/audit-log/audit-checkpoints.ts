@@ -47,7 +47,7 @@ export class AuditCheckpoints extends ItemJob<Due> {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of audit_chains', everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
   /** An organization whose chain is to be signed. */

@@ -35,7 +35,7 @@ export class AuditVerification extends WorkerJob {
     private readonly verifier: AuditVerifier,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS });
+    super({ name: JOB, takes: 'rows of audit_chains', everyMs: LOOK_EVERY_MS });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 

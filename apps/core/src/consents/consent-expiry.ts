@@ -10,7 +10,8 @@ const LOOK_EVERY_MS = 500;
 
 const NEXT = `
   SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
-   WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[]) ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])
+   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const DONE = `DELETE FROM consent_expirations WHERE organization_id = $1 AND event_id = $2`;
 
@@ -39,12 +40,16 @@ export class ConsentExpiry extends ItemJob<Ending> {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of consent_expirations', everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Ending | undefined> {
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Ending | undefined> {
     const now = this.clock.now();
-    const [ending] = await tx.query<Omit<Ending, 'now'>>(NEXT, [now, waiting]);
+    const [ending] = await tx.query<Omit<Ending, 'now'>>(NEXT, [now, waiting, resting]);
     return ending && { ...ending, now };
   }
 

@@ -92,7 +92,7 @@ export class DeadLetterReplayer extends WorkerJob {
     private readonly segments: SegmentFollower,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    super({ name: JOB, takes: 'rows of dead_letters', everyMs: LOOK_EVERY_MS, wokenBy: signal });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 

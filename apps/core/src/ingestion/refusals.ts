@@ -1,7 +1,9 @@
 import { Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
-import { log, PollingJob } from '@customer-platform/http';
+import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platform/database';
+import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 
+/** Its name in metrics and log lines. */
+const JOB = 'refused-events';
 /** How often what was counted is written down. */
 const WRITE_EVERY_MS = 1_000;
 
@@ -16,17 +18,21 @@ const ADD = `
 @Injectable()
 export class Refusals implements OnModuleInit, OnModuleDestroy {
   private readonly job = new PollingJob({
-    name: 'refused-events',
+    name: JOB,
+    takes: 'counts of refusals, kept in memory',
     everyMs: WRITE_EVERY_MS,
     pass: () => this.writeNow(),
   });
+  private readonly backoff: ItemBackoff;
   private counts = new Map<string, number>();
   private writing: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.backoff = new ItemBackoff(JOB, clock);
+  }
 
   onModuleInit(): void {
     this.job.start();
@@ -60,22 +66,24 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
     return this.writing;
   }
 
-  /** @throws what the first of them failed of, once all have been tried */
+  /** What cannot be written is kept, and holds up no other. @throws an outage, once all have been tried */
   private async writeAll(): Promise<void> {
     const counts = this.counts;
     this.counts = new Map();
-    const failures: unknown[] = [];
+    const outages: unknown[] = [];
     for (const [entry, refused] of counts) {
       const [organizationId = '', day = ''] = entry.split(' ');
       try {
         await this.database.inOrganization({ organizationId }, (tx) =>
           tx.query(ADD, [organizationId, day, refused]),
         );
+        this.backoff.passed(entry);
       } catch (error) {
-        failures.push(error);
+        if (isDatabaseUnavailable(error) && !ranOut(error)) outages.push(error);
+        else this.backoff.failed(entry, error);
         this.counts.set(entry, (this.counts.get(entry) ?? 0) + refused);
       }
     }
-    if (failures.length > 0) throw failures[0];
+    if (outages.length > 0) throw outages[0];
   }
 }

@@ -51,7 +51,7 @@ export class ErasureWatch extends WorkerJob {
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    super({ name: 'erasure-watch', everyMs: LOOK_EVERY_MS });
+    super({ name: 'erasure-watch', takes: null, everyMs: LOOK_EVERY_MS });
   }
 
   protected override pass(): Promise<void> {

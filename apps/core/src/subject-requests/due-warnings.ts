@@ -16,6 +16,7 @@ const NEXT = `
   SELECT organization_id, id FROM subject_requests
    WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
      AND (warned_days IS NULL OR warned_days > $3) AND id <> ALL($4::uuid[])
+     AND organization_id <> ALL($5::uuid[])
    ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
 
 const WARN = `
@@ -39,14 +40,18 @@ export class DueWarnings extends ItemJob<Due> {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of subject_requests', everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Due | undefined> {
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Due | undefined> {
     const now = this.clock.now();
     for (const days of WARNED_BEFORE) {
       const until = new Date(now.getTime() + days * DAY_MS);
-      const [due] = await tx.query<Omit<Due, 'days'>>(NEXT, [now, until, days, waiting]);
+      const [due] = await tx.query<Omit<Due, 'days'>>(NEXT, [now, until, days, waiting, resting]);
       if (due) return { ...due, days };
     }
     return undefined;

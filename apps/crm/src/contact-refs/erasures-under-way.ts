@@ -19,7 +19,7 @@ const NEXT_DONE = `
   SELECT organization_id, subject_request_id AS "requestId", contact_ids AS "contactIds", counts,
          correlation_id AS "correlationId", causation_id AS "causationId"
     FROM contact_erasures AS erasure
-   WHERE subject_request_id::text <> ALL($1::text[]) AND NOT EXISTS (
+   WHERE subject_request_id::text <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[]) AND NOT EXISTS (
      SELECT FROM contact_record_jobs AS job
       WHERE job.organization_id = erasure.organization_id AND job.contacts && erasure.contact_ids)
    ORDER BY begun_at LIMIT 1 FOR UPDATE OF erasure SKIP LOCKED`;
@@ -54,12 +54,13 @@ export async function countErased(
   return (await tx.query(COUNT, [tx.organizationId, contactIds, resource, removed])).length > 0;
 }
 
-/** One of which no piece is left, and which nobody else ends. @param waiting requests that are left alone for now */
+/** One of which no piece is left, and which nobody else ends, of none of the resting organizations. @param waiting requests that are left alone for now */
 export async function erasureAtItsEnd(
   tx: WorkerTransaction,
   waiting: readonly string[],
+  resting: readonly string[],
 ): Promise<ErasureAtItsEnd | undefined> {
-  const [erasure] = await tx.query<ErasureAtItsEnd>(NEXT_DONE, [waiting]);
+  const [erasure] = await tx.query<ErasureAtItsEnd>(NEXT_DONE, [waiting, resting]);
   return erasure;
 }
 

@@ -52,7 +52,11 @@ export class PasswordResetIssuing extends ItemJob<RequestRow> {
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
-    super({ name: 'password-reset-issuing', everyMs: EVERY_MS }, database, clock);
+    super(
+      { name: 'password-reset-issuing', takes: 'rows of password_reset_requests', everyMs: EVERY_MS },
+      database,
+      clock,
+    );
   }
 
   protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<RequestRow | undefined> {

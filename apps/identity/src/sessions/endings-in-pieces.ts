@@ -41,6 +41,9 @@ interface EndingRow {
 interface Pass {
   readonly stopping: boolean;
   progressed(): void;
+  /** Hears of an organization of which it failed; without it the first failure is thrown at the end. */
+  failed?(organizationId: string, error: unknown): void;
+  passed?(organizationId: string): void;
 }
 
 /** Told in the transaction of each piece. */
@@ -63,8 +66,10 @@ export class EndingsInPieces {
       const context = systemActor(organizationId, newId(), actor);
       try {
         ended += await this.endAllOf(context, ending, pass, told);
+        pass.passed?.(organizationId);
       } catch (error) {
-        failures.push(error);
+        if (pass.failed) pass.failed(organizationId, error);
+        else failures.push(error);
       }
       pass.progressed();
     }

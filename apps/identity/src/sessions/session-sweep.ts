@@ -1,9 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type RetentionOptions, type Transaction } from '@customer-platform/database';
-import { log, WorkerJob } from '@customer-platform/http';
+import {
+  Clock,
+  Database,
+  isDatabaseUnavailable,
+  ranOut,
+  type RetentionOptions,
+  type Transaction,
+} from '@customer-platform/database';
+import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { EndingsInPieces, type Ending } from './endings-in-pieces.js';
 import { SessionEndings } from './session-endings.js';
 
+/** Its name in metrics and log lines. */
+const JOB = 'session-sweep';
 const EVERY_MS = 60_000;
 
 /** Sessions are kept for 90 days after their end (identity.md §5). */
@@ -40,14 +49,23 @@ const IMPERSONATIONS: Ending = {
   byTime: true,
 };
 
+/** What each is called where it fails. */
+const KINDS = new Map([
+  [BY_TIME, 'by time'],
+  [WITH_CLIENT, 'with their client'],
+  [IMPERSONATIONS, 'impersonations'],
+]);
+
 /** Writes down, and tells, that sessions and impersonations have ended by time or with their client. */
 @Injectable()
 export class SessionSweep extends WorkerJob {
   private readonly inPieces: EndingsInPieces;
+  private readonly backoff: ItemBackoff;
 
   constructor(database: Database, endings: SessionEndings, clock: Clock) {
-    super({ name: 'session-sweep', everyMs: EVERY_MS });
+    super({ name: JOB, takes: 'rows of sessions and impersonations', everyMs: EVERY_MS });
     this.inPieces = new EndingsInPieces(database, endings, clock);
+    this.backoff = new ItemBackoff(JOB, clock);
   }
 
   protected override pass(): Promise<number> {
@@ -57,7 +75,7 @@ export class SessionSweep extends WorkerJob {
   /** How many it has ended. */
   async run(): Promise<number> {
     let ended = 0;
-    for (const ending of [BY_TIME, WITH_CLIENT, IMPERSONATIONS]) ended += await this.endAll(ending);
+    for (const ending of KINDS.keys()) ended += await this.endAll(ending);
     return ended;
   }
 
@@ -70,7 +88,20 @@ export class SessionSweep extends WorkerJob {
     });
   }
 
+  /** One organization of which it fails holds up neither another nor another kind of ending. @throws an outage */
   private endAll(ending: Ending): Promise<number> {
-    return this.inPieces.endAll(ending, 'session-sweep', this.job);
+    const { job } = this;
+    const itemOf = (organizationId: string): string => `${KINDS.get(ending) ?? ''} ${organizationId}`;
+    return this.inPieces.endAll(ending, JOB, {
+      get stopping() {
+        return job.stopping;
+      },
+      progressed: () => job.progressed(),
+      passed: (organizationId) => this.backoff.passed(itemOf(organizationId)),
+      failed: (organizationId, error) => {
+        if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+        this.backoff.failed(itemOf(organizationId), error);
+      },
+    });
   }
 }

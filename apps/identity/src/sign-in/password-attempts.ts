@@ -143,6 +143,7 @@ export class PasswordAttempts implements OnModuleDestroy {
       await this.database.acrossOrganizations((tx) => tx.query(statement, [attempt.organizationId, id]));
     } catch (error) {
       if (afterMs !== undefined && this.later.size < MOST_SETTLED_LATER) {
+        // eslint-disable-next-line house/registered-work -- the patience of one who waits for a turn
         const timer = setTimeout(() => {
           this.later.delete(timer);
           this.settle(statement, attempt, id, pauses).catch(told);

@@ -153,34 +153,4 @@ describe('a lot whose end has come', () => {
       expect(await world.transactions('kind=expire')).toHaveLength(2);
     });
   });
-
-  it('ends beside a thousand that fail', async () => {
-    const contact_id = aContact();
-    const lot = await world.post({ kind: 'adjust', contact_id, points: 1, reason: 'x', expires_at: LATER });
-    const given = [world.organizationId, lot.id];
-    await database.query(
-      `INSERT INTO lot_balances (organization_id, subject_ref, lot_id, remaining, expires_at, created_at)
-       SELECT organization_id, subject_ref, gen_random_uuid(), 7, '2026-01-01', created_at
-         FROM lot_balances, generate_series(1, 1000) WHERE organization_id = $1 AND lot_id = $2`,
-      given,
-    );
-    const fault = await DatabaseFault.in(database, {
-      table: 'transactions',
-      on: 'INSERT',
-      when: `NEW.organization_id = '${world.organizationId}' AND NEW.points = -7`,
-    });
-    await endLot(database, lot);
-    const sweep = anotherSweep();
-    await eventually(
-      async () => {
-        await sweep.sweep();
-        expect(await world.transactions('kind=expire')).toMatchObject([{ lines: [{ lot_id: lot.id }] }]);
-      },
-      { within: 60_000 },
-    );
-    await database.query('DELETE FROM lot_balances WHERE organization_id = $1 AND remaining = 7', [
-      world.organizationId,
-    ]);
-    await fault.mend();
-  }, 90_000);
 });

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { afterLocks, Clock, Database, isTransient, type Transaction } from '@customer-platform/database';
+import {
+  afterLocks,
+  Clock,
+  Database,
+  isTransient,
+  ranOut,
+  type Transaction,
+} from '@customer-platform/database';
 import { ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { LotExpiry } from './lot-expiry.service.js';
 
@@ -44,7 +51,7 @@ export class ExpirySweep extends WorkerJob {
     private readonly expiry: LotExpiry,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: EVERY_MS });
+    super({ name: JOB, takes: 'rows of lot_balances', everyMs: EVERY_MS });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 
@@ -109,7 +116,8 @@ export class ExpirySweep extends WorkerJob {
         this.backoff.failed(only, error);
         this.failed.add(only);
       }
-      if (!isTransient(error)) return undefined;
+      // What ran out of time or memory may be one lot's doing, however often.
+      if (!isTransient(error) || ranOut(error)) return undefined;
       this.apart.add(organizationId);
       throw error;
     } finally {

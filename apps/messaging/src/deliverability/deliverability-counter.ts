@@ -77,6 +77,7 @@ const ADD_CHANGES = `
 export class DeliverabilityCounter implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job = new PollingJob({
     name: JOB,
+    takes: 'rows of deliverability_changes',
     everyMs: EVERY_MS,
     pass: () => this.runAll(),
   });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
-import { log, Pace } from '@customer-platform/http';
+import { log, Pace, SteadyLoop } from '@customer-platform/http';
 import { waitAtMost } from '../jobs/wait-at-most.js';
 import { WakeableSleep } from '../jobs/wakeable-sleep.js';
 import type { MessagingConfig } from '../messaging.config.js';
@@ -90,6 +90,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private readonly slow = new Set<string>();
   private readonly rest = new WakeableSleep();
   private readonly pace: Pace;
+  private readonly loop: SteadyLoop;
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -102,6 +103,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly own: DispatcherLanes,
   ) {
     this.pace = new Pace(own.pollMs, { everyMs: own.quietPollMs });
+    this.loop = new SteadyLoop({ name: `dispatch-${own.signal}`, takes: 'rows of sends' });
   }
 
   get patienceMs(): number {
@@ -111,7 +113,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
     this.signal.listen(() => this.rest.wake(), this.own.signal);
-    this.running = this.run();
+    this.running = this.loop.run(
+      () => this.stopping,
+      () => this.look(),
+    );
   }
 
   /** Begins nothing new and waits, not for ever, for what has begun. */
@@ -167,20 +172,17 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     while (this.flights.size > 0) await Promise.all(this.flights);
   }
 
-  private async run(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    while (!this.stopping) {
-      try {
-        this.rest.forgetWakes();
-        const began = performance.now();
-        const taken = await this.round();
-        if (taken > 0) this.pace.busy();
-        else await this.rest.sleep(this.pace.restMs);
-        if (taken < BATCH) await this.linger(began);
-      } catch (error) {
-        log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
-        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
-      }
+  private async look(): Promise<void> {
+    try {
+      this.rest.forgetWakes();
+      const began = performance.now();
+      const taken = await this.round();
+      if (taken > 0) this.pace.busy();
+      else await this.rest.sleep(this.pace.restMs);
+      if (taken < BATCH) await this.linger(began);
+    } catch (error) {
+      log.error({ err: error }, 'The dispatcher could not look for due sends; trying again');
+      await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
     }
   }
 

@@ -3,6 +3,7 @@ import {
   Clock,
   Database,
   isTransient,
+  ranOut,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
@@ -110,19 +111,20 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
   private readonly works = new Map<JobKind, JobWork>();
   private readonly looking = new PollingJob({
     name: 'background-jobs',
+    takes: 'rows of background_jobs',
     everyMs: EVERY_MS,
     pass: () => this.runAll(),
   });
 
-  /** Jobs of which not even the failure can be written down. */
-  private readonly stuck: ItemBackoff;
+  /** Tells of jobs that fail, and keeps from the turns those of which not even the failure can be written down. */
+  private readonly backoff: ItemBackoff;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    this.stuck = new ItemBackoff('background-jobs', clock);
+    this.backoff = new ItemBackoff('background-jobs', clock);
   }
 
   /** Says how a kind of job is done. */
@@ -155,7 +157,7 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     let taken: Job | undefined;
     try {
       const taking = async (tx: WorkerTransaction): Promise<void> => {
-        const [job] = await tx.query<Job>(TAKE, [this.clock.now(), this.stuck.waiting()]);
+        const [job] = await tx.query<Job>(TAKE, [this.clock.now(), this.backoff.waiting()]);
         // Of a transaction that begins anew the job may be another one, or none.
         taken = job;
         if (!job) return;
@@ -163,6 +165,7 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
         await this.advance(tx, job);
       };
       await this.database.acrossOrganizations(taking, { settings: IN_ORDER });
+      if (taken) this.backoff.passed(place(taken).join('/'));
     } catch (error) {
       if (!taken) throw error;
       await this.putOff(taken, error);
@@ -188,19 +191,18 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
   /** @throws an outage, which stops all jobs alike */
   private async putOff(job: Job, error: unknown): Promise<void> {
     const outage = isInfrastructureError(error);
-    const said = { err: error, kind: job.kind, target: job.target_id };
-    if (outage)
-      log.warn(said, 'A piece of a background job met an outage or a time limit; it is tried again');
-    else log.error(said, 'A piece of a background job failed; it is tried again');
+    if (outage && !ranOut(error)) {
+      const said = { err: error, kind: job.kind, target: job.target_id };
+      log.warn(said, 'A piece of a background job met an outage; it is tried again');
+    } else this.backoff.failed(place(job).join('/'), error);
     const [statement, most] = outage ? [PAUSE, PAUSE_MS] : [FAIL, LONGEST_PAUSE_MS];
     try {
       await this.database.acrossOrganizations((tx) =>
         tx.query(statement, [...place(job), this.clock.now(), most / 1_000]),
       );
-      this.stuck.passed(place(job).join('/'));
     } catch (failure) {
       if (isTransient(failure)) throw failure;
-      this.stuck.failed(place(job).join('/'), failure);
+      this.backoff.failed(place(job).join('/'), failure);
     }
   }
 }

@@ -116,6 +116,7 @@ export class RenderProcess {
   private watch(milliseconds: number): void {
     clearTimeout(this.timer);
     // An answer may already lie in the pipe when this process itself was busy: read before judging.
+    // eslint-disable-next-line house/registered-work -- the time limit of one rendering
     this.timer = setTimeout(() => setImmediate(() => setImmediate(() => this.judge())), milliseconds);
     this.timer.unref();
   }

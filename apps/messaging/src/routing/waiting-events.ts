@@ -21,6 +21,7 @@ export const MOST_TRIES = 10;
 export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly looking = new PollingJob({
     name: 'waiting-events',
+    takes: 'rows of event_waits',
     everyMs: EVERY_MS,
     pass: () => this.run(),
   });

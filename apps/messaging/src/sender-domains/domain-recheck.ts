@@ -65,7 +65,12 @@ const failingDomains = new Gauge({
 /** Looks once a day whether the domains are still what they were. Runs where PROCESS_ROLE is not api. */
 @Injectable()
 export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutdown {
-  private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.runAll() });
+  private readonly job = new PollingJob({
+    name: JOB,
+    takes: 'rows of sender_domains',
+    everyMs: EVERY_MS,
+    pass: () => this.runAll(),
+  });
   private readonly backoff: ItemBackoff;
 
   constructor(

@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, isTransient } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, PollingJob } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
@@ -23,11 +23,13 @@ const FORGOTTEN_AT_ONCE = 1_000;
 export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly looking = new PollingJob({
     name: 'provider-reports',
+    takes: 'rows of provider_reports',
     everyMs: EVERY_MS,
     pass: () => this.run(),
   });
   private readonly forgetting = new PollingJob({
     name: 'provider-report-retention',
+    takes: 'rows of provider_reports',
     everyMs: FORGET_EVERY_MS,
     pass: () => this.forget(this.clock.now()),
   });
@@ -82,7 +84,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
           this.repository.forgetSome(tx, ages.unknownBefore, ages.appliedBefore),
         );
     } catch (error) {
-      if (isTransient(error)) throw error;
+      if (isAway(error)) throw error;
       await this.forgetWhatCanBe(ages);
     }
   }
@@ -118,7 +120,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
       await work(keys);
       for (const key of keys) backoff.passed(textOf(key));
     } catch (error) {
-      if (isTransient(error) || isInfrastructureError(error)) throw error;
+      if (isAway(error)) throw error;
       if (keys.length === 1) {
         backoff.failed(textOf(first), error);
         return;
@@ -128,4 +130,9 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
       await this.apart(keys.slice(middle), work, backoff);
     }
   }
+}
+
+/** The others would meet the same. What ran out of time or memory may be one row's doing, however often. */
+function isAway(error: unknown): boolean {
+  return (isTransient(error) || isInfrastructureError(error)) && !ranOut(error);
 }

@@ -1,7 +1,7 @@
-import { ItemBackoff, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
+import { FailingTurns, ItemBackoff, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
-import { isTransient } from '../errors.js';
+import { isTransient, ranOut } from '../errors.js';
 import type { WorkerTransaction } from '../transaction.js';
 
 /** What an {@link ItemJob} takes: a row of one organization. */
@@ -11,10 +11,11 @@ export interface JobItem {
 
 /**
  * A job that takes one item after the other, each in one transaction. One that fails is left for a while, as `ItemBackoff`
- * says, and the next is taken.
+ * says, and the next is taken: of another organization, if one waits, as `FailingTurns` says.
  */
 export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
   protected readonly backoff: ItemBackoff;
+  private readonly failing = new FailingTurns();
 
   constructor(
     options: WorkerJobOptions,
@@ -36,29 +37,47 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
    */
   async runNext(): Promise<boolean> {
     let item: Item | undefined;
-    try {
-      await this.database.acrossOrganizations(async (tx) => {
+    const one = (): Promise<void> =>
+      this.database.acrossOrganizations(async (tx) => {
         // Of a transaction that begins anew the item may be another one, or none.
-        item = await this.next(tx, this.backoff.waiting());
+        item = await this.turn(tx);
         if (!item) return;
         await tx.useOrganization(item.organization_id);
         await this.work(tx, item);
       });
+    try {
+      await this.failing.note(() => item?.organization_id, one);
       if (item) this.backoff.passed(this.nameOf(item));
       this.job.progressed();
     } catch (error) {
       if (item) this.backoff.failed(this.nameOf(item), error);
-      if (!item || isTransient(error)) throw error;
+      // What ran out of time or memory may be this item's doing alone, however often.
+      if (!item || (isTransient(error) && !ranOut(error))) throw error;
     }
     return item !== undefined;
+  }
+
+  private async turn(tx: WorkerTransaction): Promise<Item | undefined> {
+    const waiting = this.backoff.waiting();
+    const resting = this.failing.resting();
+    const item = await this.next(tx, waiting, resting);
+    return item || resting.length === 0 ? item : this.next(tx, waiting, []);
   }
 
   protected override pass(): Promise<unknown> {
     return this.runAll();
   }
 
-  /** The item that it is the turn of. @param waiting names of those that are left alone for now */
-  protected abstract next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Item | undefined>;
+  /**
+   * The item that it is the turn of.
+   * @param waiting names of those that are left alone for now
+   * @param resting organizations that it is not the turn of; it is asked again without where there is no other
+   */
+  protected abstract next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Item | undefined>;
 
   /** Does it, within its organization. */
   protected abstract work(tx: WorkerTransaction, item: Item): Promise<void>;

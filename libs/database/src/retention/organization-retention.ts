@@ -70,7 +70,12 @@ interface Turn {
  * noted in its transaction. Runs where PROCESS_ROLE is not api.
  */
 export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: EVERY_MS, pass: () => this.pass() });
+  private readonly job = new PollingJob({
+    name: JOB,
+    takes: 'rows of retention_periods',
+    everyMs: EVERY_MS,
+    pass: () => this.pass(),
+  });
   private readonly backoff: ItemBackoff;
   private readonly periods: RetentionPeriods;
   private learntAt = -Infinity;

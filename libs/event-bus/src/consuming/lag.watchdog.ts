@@ -62,6 +62,7 @@ export class LagWatchdog implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly progress = new Map<string, Progress>();
   private readonly job = new PollingJob({
     name: 'consumer-lag',
+    takes: null,
     everyMs: LOOK_EVERY_MS,
     pass: () => this.look(Date.now()),
   });

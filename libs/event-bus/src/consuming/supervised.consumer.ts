@@ -1,4 +1,4 @@
-import { log } from '@customer-platform/http';
+import { log, SteadyLoop } from '@customer-platform/http';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { ConsumptionEnded, TopicsMissing } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
@@ -62,13 +62,15 @@ export class SupervisedConsumer {
   private readonly assigned: AssignedPositions | undefined;
   /** Where the database keeps the positions; without them Kafka's offsets are the positions, and told of at once. */
   private readonly commits: OffsetCommits | undefined;
+  private readonly loop: SteadyLoop;
 
   constructor(
     private readonly client: KafkaClient,
     private readonly topics: Topics,
     readonly consumption: Consumption,
   ) {
-    const { group, positions } = consumption;
+    const { group, topics: read, positions } = consumption;
+    this.loop = new SteadyLoop({ name: group, takes: `records of ${read.join(', ')}` });
     if (!positions) return;
     this.assigned = new AssignedPositions(client, topics, group, positions);
     this.commits = new OffsetCommits(group);
@@ -104,8 +106,8 @@ export class SupervisedConsumer {
   }
 
   private async supervise(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    for (let failures = 0; !this.stopping; failures += 1) {
+    let failures = 0;
+    const turn = async (): Promise<void> => {
       const began = Date.now();
       try {
         const there = await this.topicsThere();
@@ -119,10 +121,12 @@ export class SupervisedConsumer {
         }
       }
       this.downSince ??= Date.now();
-      if (this.stopping) break;
+      if (this.stopping) return;
       if (Date.now() - began > 30_000) failures = 0;
       await pause(RESTART_PAUSE_MS[Math.min(failures, RESTART_PAUSE_MS.length - 1)] ?? 0);
-    }
+      failures += 1;
+    };
+    await this.loop.run(() => this.stopping, turn);
   }
 
   /** Those of its topics that are there. @throws TopicsMissing where none is: whose they are has not made them yet */
@@ -157,6 +161,7 @@ export class SupervisedConsumer {
   /** One kafkajs consumer of these topics from its connection to its end. */
   private async runOnce(topics: readonly string[]): Promise<void> {
     const consumer = this.client.consumer(this.consumption.group);
+    // eslint-disable-next-line house/registered-work -- watches over the one consumer, which is known
     const watch = setInterval(() => {
       this.watch(Date.now());
       void this.lookForMore(topics);
@@ -210,6 +215,7 @@ export class SupervisedConsumer {
       fromBeginning: true,
     });
     if (!wanted()) return;
+    // eslint-disable-next-line house/registered-work -- the one place where consumers begin
     await consumer.run({
       autoCommit: this.commits === undefined,
       eachBatchAutoResolve: false,
@@ -280,6 +286,7 @@ export class SupervisedConsumer {
 
   /** Processes a chunk for as long as it takes, heartbeats going on beside it. */
   private async processWhileBeating(chunk: Chunk): Promise<void> {
+    // eslint-disable-next-line house/registered-work -- a sign of life beside the work
     const beside = setInterval(() => {
       // A lost membership shows at the next heartbeat that is waited for; this one only keeps it.
       chunk.heartbeat().catch((error: unknown) => {

@@ -62,6 +62,7 @@ export class TopicReader {
     await new Promise<void>((resolve, reject) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
       consumer
+        // eslint-disable-next-line house/registered-work -- read once, to its end
         .run({
           autoCommit: false,
           eachBatch: ({ batch }) => {

@@ -53,6 +53,7 @@ export function repairRequestQueue(): void {
   };
   prototype.scheduleRequestTimeoutCheck = function (this: Queue) {
     this.destroy();
+    // eslint-disable-next-line house/registered-work -- the time limits of requests to one broker
     this.requestTimeoutIntervalId = setInterval(() => {
       for (const request of this.inflight.values())
         if (Date.now() - request.sentAt > request.requestTimeout) request.timeoutRequest();

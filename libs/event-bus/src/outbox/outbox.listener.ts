@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { log } from '@customer-platform/http';
+import { log, SteadyLoop } from '@customer-platform/http';
 import { Client } from 'pg';
 import { pause } from '../within.js';
 import { OUTBOX_CHANNEL } from './outbox.signal.js';
@@ -20,6 +20,7 @@ export class OutboxListener {
   private stopping = false;
   private running: Promise<void> | undefined;
   private lost: (() => void) | undefined;
+  private readonly loop = new SteadyLoop({ name: 'outbox-listener', takes: null });
 
   constructor(
     private readonly url: string,
@@ -29,7 +30,10 @@ export class OutboxListener {
 
   /** Begins to listen, now or as soon as the database is there. */
   start(): void {
-    this.running ??= this.run();
+    this.running ??= this.loop.run(
+      () => this.stopping,
+      () => this.listenOnce(),
+    );
   }
 
   /** Ends the connection. */
@@ -39,45 +43,43 @@ export class OutboxListener {
     await this.running;
   }
 
-  private async run(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    while (!this.stopping) {
-      const client = new Client({
-        connectionString: this.url,
-        connectionTimeoutMillis: 2_000,
-        keepAlive: true,
-        query_timeout: this.patience.answerMs,
+  private async listenOnce(): Promise<void> {
+    const client = new Client({
+      connectionString: this.url,
+      connectionTimeoutMillis: 2_000,
+      keepAlive: true,
+      query_timeout: this.patience.answerMs,
+    });
+    const lost = new Promise<void>((resolve) => {
+      this.lost = resolve;
+      client.on('end', resolve);
+      client.on('error', (error) => {
+        log.debug({ err: error }, 'The connection that listens to the outbox broke');
+        resolve();
       });
-      const lost = new Promise<void>((resolve) => {
-        this.lost = resolve;
-        client.on('end', resolve);
-        client.on('error', (error) => {
-          log.debug({ err: error }, 'The connection that listens to the outbox broke');
-          resolve();
-        });
-      });
-      let asking: NodeJS.Timeout | undefined;
-      try {
-        await client.connect();
-        client.on('notification', this.heard);
-        await client.query(LISTEN);
-        this.heard(); // whatever was appended while nobody listened
-        asking = setInterval(
-          () => void client.query(LISTEN).catch(this.lost),
-          this.patience.askEveryMs,
-        ).unref();
-        await lost;
-      } catch (error) {
-        log.debug({ err: error }, 'The outbox cannot be listened to yet');
-      } finally {
-        clearInterval(asking);
-      }
-      const ended = client.end().catch((error: unknown) => {
-        log.debug({ err: error }, 'The connection that listened to the outbox did not end cleanly');
-      });
-      await Promise.race([ended, after(END_MS, undefined, { ref: false })]);
-      await this.waitForNextTry();
+    });
+    let asking: NodeJS.Timeout | undefined;
+    try {
+      await client.connect();
+      client.on('notification', this.heard);
+      await client.query(LISTEN);
+      this.heard(); // whatever was appended while nobody listened
+      // eslint-disable-next-line house/registered-work -- asks whether its connection still hears
+      asking = setInterval(
+        () => void client.query(LISTEN).catch(this.lost),
+        this.patience.askEveryMs,
+      ).unref();
+      await lost;
+    } catch (error) {
+      log.debug({ err: error }, 'The outbox cannot be listened to yet');
+    } finally {
+      clearInterval(asking);
     }
+    const ended = client.end().catch((error: unknown) => {
+      log.debug({ err: error }, 'The connection that listened to the outbox did not end cleanly');
+    });
+    await Promise.race([ended, after(END_MS, undefined, { ref: false })]);
+    await this.waitForNextTry();
   }
 
   private async waitForNextTry(): Promise<void> {

@@ -1,7 +1,7 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { Database, jsons, type Transaction } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { log, SteadyLoop } from '@customer-platform/http';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
@@ -106,6 +106,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   private wake: (() => void) | undefined;
   private listener: OutboxListener | undefined;
   private unwatch: (() => void) | undefined;
+  private readonly loop = new SteadyLoop({ name: 'outbox-relay', takes: 'rows of outbox' });
 
   constructor(
     private readonly database: Database,
@@ -154,8 +155,8 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
 
   private async run(): Promise<void> {
     let last = NOTHING;
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    for (let failures = 0; !this.stopping;) {
+    let failures = 0;
+    const turn = async (): Promise<void> => {
       try {
         await this.line.connect();
         this.raised = false;
@@ -173,7 +174,8 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
         );
         failures += 1;
       }
-    }
+    };
+    await this.loop.run(() => this.stopping, turn);
   }
 
   /**

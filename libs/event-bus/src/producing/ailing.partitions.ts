@@ -94,6 +94,7 @@ export class AilingPartitions {
 
   private async pump(): Promise<void> {
     this.pumping = true;
+    // eslint-disable-next-line house/registered-work -- refuses what has waited in memory for too long
     const sweep = setInterval(() => void this.buffer.refuseOlderThan(PATIENCE_MS), 50);
     try {
       while (this.buffer.size > 0) if (!(await this.sendNext())) await pause(RETRY_MS);

@@ -124,6 +124,7 @@ export class RecordProducer implements OnApplicationShutdown {
   /** Sends what waits, one request after the other, until nothing does; while the broker is away it keeps probing. */
   private async pump(): Promise<void> {
     this.pumping = true;
+    // eslint-disable-next-line house/registered-work -- refuses what has waited in memory for too long
     const sweep = setInterval(() => {
       this.refuseLate();
     }, 50);

@@ -76,6 +76,7 @@ export class Listener {
   async listen(port: number, host: string): Promise<string> {
     this.server.listen(port, host);
     await once(this.server, 'listening');
+    // eslint-disable-next-line house/registered-work -- looks at connections in memory
     this.looking = setInterval(() => this.look(performance.now()), LOOK_EVERY_MS).unref();
     const address = this.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;

@@ -24,6 +24,7 @@ describe('a polling job', () => {
     let ended = (): void => undefined;
     const job = new PollingJob({
       name: 'endless',
+      takes: null,
       everyMs: 1_000,
       pass: () =>
         new Promise<void>((resolve) => {
@@ -44,6 +45,7 @@ describe('a polling job', () => {
     let failures = 0;
     const job = new PollingJob({
       name: 'without a database',
+      takes: null,
       everyMs: 1_000,
       random: () => 0.5,
       pass: () => {
@@ -73,6 +75,7 @@ describe('a polling job', () => {
     const began = Date.now();
     const job = new PollingJob({
       name: 'later',
+      takes: null,
       everyMs: 10_000,
       random: () => 0.5,
       pass: () => {
@@ -96,6 +99,7 @@ describe('a polling job', () => {
     const began = Date.now();
     const job: PollingJob = new PollingJob({
       name: 'in pieces',
+      takes: null,
       everyMs: 1_000,
       random: () => 0.5,
       pass: () => {
@@ -124,6 +128,7 @@ describe('a polling job', () => {
     let found = false;
     const job = new PollingJob({
       name: 'quiet',
+      takes: null,
       everyMs: 500,
       random: () => 0.5,
       pass: () => {

@@ -4,6 +4,7 @@ import { runForNobody } from '../observe/correlation.js';
 import { log } from '../observe/log.js';
 import { metrics } from '../observe/metrics.js';
 import { yieldLoop } from '../reading/event-loop.js';
+import { backgroundWork, type BackgroundWork } from './background-work.js';
 import { JOB_LABEL } from './job-label.js';
 import { Pace, type Quiet } from './pace.js';
 
@@ -27,9 +28,7 @@ const longestRest = new Gauge({
 });
 
 /** What a job is made of. */
-export interface PollingJobOptions {
-  /** Its name in metrics and log lines. */
-  readonly name: string;
+export interface PollingJobOptions extends Pick<BackgroundWork, 'name' | 'takes'> {
   /** From the end of one pass to the beginning of the next that nobody asks for, as long as there is work. */
   readonly everyMs: number;
   /** How it slows down where passes say that they found nothing; default: to two seconds after half a minute. */
@@ -56,6 +55,8 @@ export class PollingJob {
 
   constructor(private readonly options: PollingJobOptions) {
     this.pace = new Pace(options.everyMs, options.quiet);
+    const { name, takes } = options;
+    backgroundWork.note({ name, takes, wake: () => this.wake() });
   }
 
   /** The process is ending: a pass begins nothing more. */
@@ -95,7 +96,7 @@ export class PollingJob {
   /** Does one piece after the other until none is left or the process is ending. @returns whether there was any */
   async drain(piece: () => Promise<boolean>): Promise<boolean> {
     let any = false;
-    // eslint-disable-next-line house/no-endless-turns -- it ends where nothing is left, and with its process
+    // eslint-disable-next-line house/no-endless-turns, house/registered-work -- it ends where nothing is left, and with its process
     while (!this.stopping && (await piece())) {
       any = true;
       this.failures = 0;
@@ -162,6 +163,7 @@ export class PollingJob {
   }
 
   private lookIn(ms: number): void {
+    // eslint-disable-next-line house/registered-work -- this is the job that is known
     this.timer = setTimeout(() => this.look(), ms);
     this.timer.unref();
   }

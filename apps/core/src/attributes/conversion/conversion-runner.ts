@@ -19,11 +19,12 @@ const OUTBOX_SECONDS = 1;
 /** What is due to end, first. Its row is not locked yet: the registration's lock comes before. */
 const ENDING = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
-   WHERE phase IN ('ending', 'cancelling') AND definition_id <> ALL($1::uuid[]) ORDER BY moved_at LIMIT 1`;
+   WHERE phase IN ('ending', 'cancelling') AND definition_id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
+   ORDER BY moved_at LIMIT 1`;
 /** They take turns: one of a million contacts holds up nobody else's. What another process works on is passed over. */
 const NEXT = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
-   WHERE phase IN ('verifying', 'converting') AND definition_id <> ALL($1::uuid[])
+   WHERE phase IN ('verifying', 'converting') AND definition_id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
    ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 const ONE = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
@@ -58,7 +59,11 @@ export class ConversionRunner extends ItemJob<Turn> {
     signal: ConversionSignal,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal }, database, clock);
+    super(
+      { name: JOB, takes: 'rows of attribute_conversions', everyMs: LOOK_EVERY_MS, wokenBy: signal },
+      database,
+      clock,
+    );
   }
 
   /** Does all that can be done while what it tells of is published in time. */
@@ -97,10 +102,14 @@ export class ConversionRunner extends ItemJob<Turn> {
     return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Turn | undefined> {
-    const [ending] = await tx.query<Turn>(ENDING, [waiting]);
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Turn | undefined> {
+    const [ending] = await tx.query<Turn>(ENDING, [waiting, resting]);
     if (ending) return ending;
-    const [turn] = await tx.query<Turn>(NEXT, [waiting]);
+    const [turn] = await tx.query<Turn>(NEXT, [waiting, resting]);
     return turn;
   }
 

@@ -32,6 +32,7 @@ export class LiveFeed {
   waitedForMs = TRANSACTIONS_WAITED_FOR_MS;
   private readonly job = new PollingJob({
     name: 'live-events',
+    takes: null,
     everyMs: READ_EVERY_MS,
     longestPauseMs: LONGEST_PAUSE_MS,
     pass: () => this.pass(),

@@ -52,6 +52,7 @@ interface Beginning {
 export class LiveStreams implements OnModuleDestroy {
   private readonly renewal = new PollingJob({
     name: 'event-streams',
+    takes: null,
     everyMs: RENEW_EVERY_MS,
     pass: () => this.renew(),
   });
@@ -158,7 +159,9 @@ export class LiveStreams implements OnModuleDestroy {
     if (this.timers.length > 0) return;
     this.renewal.start(RENEW_EVERY_MS);
     this.timers = [
+      // eslint-disable-next-line house/registered-work -- asks only whether readers may still listen
       setInterval(() => this.check(), CHECK_EVERY_MS).unref(),
+      // eslint-disable-next-line house/registered-work -- a sign of life to each reader, which fails none
       setInterval(() => this.feed.streams.forEach((each) => each.beat()), BEAT_EVERY_MS).unref(),
     ];
   }

@@ -108,9 +108,15 @@ const OPEN = `SELECT id FROM imports WHERE id = ANY($1::uuid[]) AND state IN ('q
  */
 @Injectable()
 export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly job = new PollingJob({ name: JOB, everyMs: LOOK_EVERY_MS, pass: () => this.runAll() });
+  private readonly job = new PollingJob({
+    name: JOB,
+    takes: 'rows of imports',
+    everyMs: LOOK_EVERY_MS,
+    pass: () => this.runAll(),
+  });
   private readonly sweeping = new PollingJob({
     name: 'import-files',
+    takes: 'files of imports',
     everyMs: SWEEP_EVERY_MS,
     pass: () => this.sweep(),
   });

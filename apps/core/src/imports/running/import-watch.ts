@@ -30,7 +30,7 @@ export class ImportWatch extends WorkerJob {
     private readonly database: Database,
     private readonly clock: Clock,
   ) {
-    super({ name: 'import-watch', everyMs: LOOK_EVERY_MS });
+    super({ name: 'import-watch', takes: null, everyMs: LOOK_EVERY_MS });
   }
 
   protected override pass(): Promise<void> {

@@ -129,6 +129,7 @@ export class LimitExchange implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.timer && this.dueAt <= dueAt) return;
     clearTimeout(this.timer);
     this.dueAt = dueAt;
+    // eslint-disable-next-line house/registered-work -- buckets in memory, which a round exchanges all together
     this.timer = setTimeout(() => this.run(), inMs);
     this.timer.unref();
   }

@@ -45,7 +45,13 @@ export class SegmentEvaluator extends WorkerJob {
     private readonly shares: EvaluatorShares,
   ) {
     // The others count on its word every second.
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, quiet: { everyMs: 1_000 }, wokenBy: signal });
+    super({
+      name: JOB,
+      takes: 'rows of segment_changes',
+      everyMs: LOOK_EVERY_MS,
+      quiet: { everyMs: 1_000 },
+      wokenBy: signal,
+    });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 

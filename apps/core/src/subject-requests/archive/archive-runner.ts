@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, isTransient, newId } from '@customer-platform/database';
-import { ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { Clock, Database, isTransient, newId, ranOut } from '@customer-platform/database';
+import { FailingTurns, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ArchiveGatherer } from './archive-gatherer.js';
 import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
@@ -19,6 +19,7 @@ const CLAIM = `
   WITH oldest AS (
     SELECT DISTINCT ON (organization_id) organization_id, subject_request_id FROM subject_archives AS open
      WHERE step <> 'ready' AND claimed_until <= $2 AND subject_request_id <> ALL($4::uuid[])
+       AND organization_id <> ALL($5::uuid[])
        AND organization_id NOT IN (SELECT organization_id FROM subject_archives
                                     WHERE step <> 'ready' AND claimed_until > $2)
        AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
@@ -47,6 +48,7 @@ const RELEASE = `
 @Injectable()
 export class ArchiveRunner extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly failing = new FailingTurns();
 
   constructor(
     private readonly database: Database,
@@ -55,7 +57,7 @@ export class ArchiveRunner extends WorkerJob {
     signal: ArchiveSignal,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    super({ name: JOB, takes: 'rows of subject_archives', everyMs: LOOK_EVERY_MS, wokenBy: signal });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 
@@ -74,15 +76,20 @@ export class ArchiveRunner extends WorkerJob {
     this.job.progressed();
     if (!archive) return false;
     try {
-      if (archive.step === 'gather') await this.gatherer.takePage(archive);
-      else await this.writer.write(archive, this.job.signal);
+      await this.failing.note(
+        () => archive.organization_id,
+        () =>
+          archive.step === 'gather'
+            ? this.gatherer.takePage(archive)
+            : this.writer.write(archive, this.job.signal),
+      );
       this.backoff.passed(archive.subject_request_id);
     } catch (error) {
       if (error instanceof ClaimLost) return true;
       await this.release(archive);
       if (this.job.stopping) return false;
       this.backoff.failed(archive.subject_request_id, error);
-      if (!(error instanceof Problem) && isTransient(error)) throw error;
+      if (!(error instanceof Problem) && isTransient(error) && !ranOut(error)) throw error;
     }
     return true;
   }
@@ -90,10 +97,13 @@ export class ArchiveRunner extends WorkerJob {
   private async claim(): Promise<ArchiveRow | undefined> {
     const now = this.clock.now();
     const until = new Date(now.getTime() + CLAIM_MS);
-    const [archive] = await this.database.acrossOrganizations((tx) =>
-      tx.query<ArchiveRow>(CLAIM, [newId(), now, until, this.backoff.waiting()]),
-    );
-    return archive;
+    const waiting = this.backoff.waiting();
+    const resting = this.failing.resting();
+    return this.database.acrossOrganizations(async (tx) => {
+      const next = async (after: readonly string[]): Promise<ArchiveRow | undefined> =>
+        (await tx.query<ArchiveRow>(CLAIM, [newId(), now, until, waiting, after]))[0];
+      return (await next(resting)) ?? (resting.length > 0 ? next([]) : undefined);
+    });
   }
 
   private async release(archive: ArchiveRow): Promise<void> {

@@ -31,7 +31,7 @@ const NEXT = `
                SELECT FROM idempotency_keys AS open
                 WHERE open.organization_id = contact_erasures.organization_id AND open.status IS NULL
                   AND open.created_at <= contact_erasures.created_at AND open.lease_until > $4))
-     AND (step <> 'asked' OR asked_at < $3)
+     AND (step <> 'asked' OR asked_at < $3) AND organization_id <> ALL($5::uuid[])
    ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 
 const SAVE = `
@@ -115,13 +115,21 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal }, database, clock);
+    super(
+      { name: JOB, takes: 'rows of contact_erasures', everyMs: LOOK_EVERY_MS, wokenBy: signal },
+      database,
+      clock,
+    );
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<ErasureRow | undefined> {
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<ErasureRow | undefined> {
     const now = this.clock.now().getTime();
     const times = [now - FENCE_LASTS_MS, now - ASK_AGAIN_MS, now].map((time) => new Date(time));
-    const [row] = await tx.query<ErasureRow>(NEXT, [waiting, ...times]);
+    const [row] = await tx.query<ErasureRow>(NEXT, [waiting, ...times, resting]);
     return row;
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, isTransient, sameJson } from '@customer-platform/database';
+import { Clock, Database, isTransient, ranOut, sameJson } from '@customer-platform/database';
 import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
-import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { FailingTurns, ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';
@@ -14,6 +14,7 @@ const LOOK_EVERY_MS = 1_000;
 const NEXT = `
   SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
    WHERE state = 'received' AND subject_request_id || ' ' || module <> ALL($1::text[])
+     AND organization_id <> ALL($2::uuid[])
    ORDER BY received_at LIMIT 1`;
 
 interface ReceiptRow {
@@ -31,6 +32,7 @@ interface ReceiptRow {
 @Injectable()
 export class ReceiptVerifier extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly failing = new FailingTurns();
 
   constructor(
     private readonly database: Database,
@@ -39,7 +41,7 @@ export class ReceiptVerifier extends WorkerJob {
     signal: ReceiptSignal,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS, wokenBy: signal });
+    super({ name: JOB, takes: 'rows of subject_request_receipts', everyMs: LOOK_EVERY_MS, wokenBy: signal });
     this.backoff = new ItemBackoff(JOB, clock);
   }
 
@@ -53,25 +55,41 @@ export class ReceiptVerifier extends WorkerJob {
   }
 
   private async runNext(): Promise<boolean> {
-    const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<ReceiptRow>(NEXT, [this.backoff.waiting()]),
-    );
+    const row = await this.next();
     this.job.progressed();
     if (!row) return false;
     const name = `${row.subject_request_id} ${row.module}`;
     try {
-      const isRight = await this.isRight(row);
-      const { organization_id: organizationId, module, subject_request_id: requestId, signature } = row;
-      await this.database.inOrganization({ organizationId }, (tx) =>
-        this.receipts.judge(tx, module, { requestId, signature }, isRight),
+      await this.failing.note(
+        () => row.organization_id,
+        () => this.verify(row),
       );
       this.backoff.passed(name);
     } catch (error) {
       // A module that does not show its keys is asked again after a while; the receipts of others go on.
       this.backoff.failed(name, error);
-      if (!(error instanceof Problem) && isTransient(error)) throw error;
+      if (!(error instanceof Problem) && isTransient(error) && !ranOut(error)) throw error;
     }
     return true;
+  }
+
+  private async next(): Promise<ReceiptRow | undefined> {
+    const waiting = this.backoff.waiting();
+    const resting = this.failing.resting();
+    return this.database.acrossOrganizations(async (tx) => {
+      const [row] = await tx.query<ReceiptRow>(NEXT, [waiting, resting]);
+      if (row || resting.length === 0) return row;
+      const [last] = await tx.query<ReceiptRow>(NEXT, [waiting, []]);
+      return last;
+    });
+  }
+
+  private async verify(row: ReceiptRow): Promise<void> {
+    const isRight = await this.isRight(row);
+    const { organization_id: organizationId, module, subject_request_id: requestId, signature } = row;
+    await this.database.inOrganization({ organizationId }, (tx) =>
+      this.receipts.judge(tx, module, { requestId, signature }, isRight),
+    );
   }
 
   /**

@@ -50,6 +50,7 @@ export class Enforcements implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly nothing: Enforcement;
   private readonly job = new PollingJob({
     name: 'taxonomy-installations',
+    takes: null,
     everyMs: LOOK_EVERY_MS,
     longestPauseMs: 2_000,
     pass: () => this.look(),

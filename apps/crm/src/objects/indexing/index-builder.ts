@@ -24,7 +24,7 @@ const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
  */
 const NEXT = `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
-   WHERE definition_id || ' ' || number <> ALL($1::text[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   WHERE definition_id || ' ' || number <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
 const FIRST_BUILT = `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
    WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' AND ${DUE}
@@ -75,7 +75,7 @@ export class IndexBuilder extends ItemJob<IndexJob> {
     private readonly definitions: KnownDefinitions,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of object_index_jobs', everyMs: LOOK_EVERY_MS }, database, clock);
   }
 
   protected override start(): void {
@@ -102,8 +102,12 @@ export class IndexBuilder extends ItemJob<IndexJob> {
     }
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<IndexJob | undefined> {
-    const [job] = await tx.query<IndexJob>(NEXT, [waiting]);
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<IndexJob | undefined> {
+    const [job] = await tx.query<IndexJob>(NEXT, [waiting, resting]);
     return job;
   }
 

@@ -27,7 +27,8 @@ const BEGIN = `
 /** They take turns. */
 const NEXT = `
   SELECT ${COLUMNS} FROM contact_record_jobs
-   WHERE contact_id::text <> ALL($1::text[]) AND moved_at <= statement_timestamp()::timestamptz(3)
+   WHERE contact_id::text <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[])
+     AND moved_at <= statement_timestamp()::timestamptz(3)
    ORDER BY moved_at LIMIT 1`;
 const TAKE = `
   SELECT ${COLUMNS} FROM contact_record_jobs
@@ -46,12 +47,13 @@ export function beginJobs(tx: Transaction, contactIds: readonly string[]): Promi
   return tx.query<ContactRecordJob>(BEGIN, [tx.organizationId, contactIds]);
 }
 
-/** Whose turn it is. @param waiting contacts that are left alone for now */
+/** Whose turn it is, of none of the resting organizations. @param waiting contacts that are left alone for now */
 export async function nextJob(
   tx: WorkerTransaction,
   waiting: readonly string[],
+  resting: readonly string[],
 ): Promise<ContactRecordJob | undefined> {
-  const [job] = await tx.query<ContactRecordJob>(NEXT, [waiting]);
+  const [job] = await tx.query<ContactRecordJob>(NEXT, [waiting, resting]);
   return job;
 }
 

@@ -22,11 +22,19 @@ export class ContactRecordsJob extends ItemJob<Item> {
     private readonly erasures: Erasures,
     clock: Clock,
   ) {
-    super({ name: JOB, everyMs: LOOK_EVERY_MS }, database, clock);
+    super(
+      { name: JOB, takes: 'rows of contact_record_jobs and contact_erasures', everyMs: LOOK_EVERY_MS },
+      database,
+      clock,
+    );
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Item | undefined> {
-    return (await erasureAtItsEnd(tx, waiting)) ?? nextJob(tx, waiting);
+  protected async next(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+    resting: readonly string[],
+  ): Promise<Item | undefined> {
+    return (await erasureAtItsEnd(tx, waiting, resting)) ?? nextJob(tx, waiting, resting);
   }
 
   protected async work(tx: WorkerTransaction, item: Item): Promise<void> {

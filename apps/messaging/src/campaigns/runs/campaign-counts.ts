@@ -51,6 +51,7 @@ const AT_ONCE = 5_000;
 export class CampaignCounts implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly folding = new PollingJob({
     name: JOB,
+    takes: 'rows of campaign_count_changes',
     everyMs: EVERY_MS,
     pass: () => this.foldAll(),
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
-import { log, PollingJob } from '@customer-platform/http';
+import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platform/database';
+import { FailingTurns, ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { AudienceGathering } from './gathering.js';
@@ -11,6 +11,7 @@ import { RunEnding } from './ending.js';
 import { RunSignal } from './run-signal.js';
 import { TAKEN_COLUMNS, toWorkedRun, type Next, type TakenRow, type WorkedRun } from './worked-run.js';
 
+const JOB = 'campaign-runs';
 const EVERY_MS = 250;
 /** A process that says nothing for so long has died: others take its run over. */
 const CLAIM_MS = 20_000;
@@ -21,10 +22,11 @@ const PATIENCE_MS = 2_000;
 const RESTING_MS = 60_000;
 const SUSPENDED_MS = 10_000;
 
-/** Organizations' runs take turns: which was longest without one is next. */
+/** Organizations' runs take turns: which was longest without one is next, without those that failed a moment ago. */
 const TAKE = `
   WITH next AS (
-    SELECT organization_id, id FROM campaign_runs WHERE due_at <= $1
+    SELECT organization_id, id FROM campaign_runs
+     WHERE due_at <= $1 AND id <> ALL($4::uuid[]) AND organization_id <> ALL($5::uuid[])
      ORDER BY worked_at, organization_id, id LIMIT 1 FOR UPDATE SKIP LOCKED
   )
   UPDATE campaign_runs r SET claim = $2, due_at = $3, worked_at = clock_timestamp()
@@ -47,10 +49,14 @@ const SUSPENDED = `SELECT 1 FROM organizations WHERE organization_id = $1 AND st
 @Injectable()
 export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly job = new PollingJob({
-    name: 'campaign-runs',
+    name: JOB,
+    takes: 'rows of campaign_runs',
     everyMs: EVERY_MS,
     pass: () => this.runAll(),
   });
+
+  private readonly backoff: ItemBackoff;
+  private readonly failing = new FailingTurns();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -61,7 +67,9 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly runs: CampaignRuns,
     private readonly signal: RunSignal,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.backoff = new ItemBackoff(JOB, clock);
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
@@ -82,18 +90,28 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     const run = await this.take();
     if (!run) return false;
     try {
+      await this.failing.note(
+        () => run.organizationId,
+        () => this.bringOn(run),
+      );
+      this.backoff.passed(run.id);
+    } catch (error) {
+      // It stays claimed for a while, and holds up no other run.
+      this.backoff.failed(run.id, error);
+      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+    }
+    return true;
+  }
+
+  private async bringOn(run: WorkedRun): Promise<void> {
+    try {
       await this.tellProgress(run);
       await this.release(run, await this.advance(run));
     } catch (error) {
-      if (!(error instanceof Problem) || error.status !== 503) {
-        // What fails for another reason stays claimed for a while, and holds up no other run.
-        log.error({ err: error, run: run.id }, 'A piece of a campaign failed; it is tried again');
-        return true;
-      }
+      if (isDatabaseUnavailable(error) || !(error instanceof Problem) || error.status !== 503) throw error;
       log.warn({ err: error, run: run.id }, 'A campaign waits for another module');
       await this.release(run, { inMs: PATIENCE_MS });
     }
-    return true;
   }
 
   private async advance(run: WorkedRun): Promise<Next> {
@@ -106,10 +124,15 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
   }
 
   private async take(): Promise<WorkedRun | undefined> {
+    const waiting = this.backoff.waiting();
+    const resting = this.failing.resting();
+    const claim = randomUUID();
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       const until = new Date(now.getTime() + CLAIM_MS);
-      const [row] = await tx.query<TakenRow>(TAKE, [now, randomUUID(), until]);
+      const next = async (after: readonly string[]): Promise<TakenRow | undefined> =>
+        (await tx.query<TakenRow>(TAKE, [now, claim, until, waiting, after]))[0];
+      const row = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
       return row && toWorkedRun(row);
     });
   }

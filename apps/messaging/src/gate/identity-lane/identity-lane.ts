@@ -4,7 +4,7 @@ import {
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
 } from '@nestjs/common';
-import { log, Pace } from '@customer-platform/http';
+import { log, Pace, SteadyLoop } from '@customer-platform/http';
 import { waitAtMost } from '../../jobs/wait-at-most.js';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
@@ -43,6 +43,7 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly flights = new Map<string, Promise<void>>();
   private readonly rest = new WakeableSleep();
   private readonly pace = new Pace(POLL_MS, { everyMs: QUIET_POLL_MS });
+  private readonly loop = new SteadyLoop({ name: 'dispatch-identity', takes: 'rows of sends' });
   private turn = 0;
   private running: Promise<void> = Promise.resolve();
 
@@ -63,7 +64,10 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     }
     if (!this.config.worker) return;
     this.signal.listen(() => this.rest.wake(), 'identity');
-    this.running = this.run();
+    this.running = this.loop.run(
+      () => this.stopping,
+      () => this.look(),
+    );
   }
 
   /** Begins nothing new and waits, not for ever, for what has begun. */
@@ -87,17 +91,14 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     await Promise.all(this.working);
   }
 
-  private async run(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    while (!this.stopping) {
-      try {
-        this.rest.forgetWakes();
-        if ((await this.round()) > 0) this.pace.busy();
-        else await this.rest.sleep(this.pace.restMs);
-      } catch (error) {
-        log.error({ err: error }, 'Identity’s mail could not be looked for; trying again');
-        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
-      }
+  private async look(): Promise<void> {
+    try {
+      this.rest.forgetWakes();
+      if ((await this.round()) > 0) this.pace.busy();
+      else await this.rest.sleep(this.pace.restMs);
+    } catch (error) {
+      log.error({ err: error }, 'Identity’s mail could not be looked for; trying again');
+      await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
     }
   }
 

@@ -30,6 +30,7 @@ export class Transports implements OnApplicationShutdown {
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
   ) {
+    // eslint-disable-next-line house/registered-work -- forgets transports that lie idle
     this.reaper = setInterval(() => {
       this.closeUnused(Date.now() - IDLE_MS).catch((error: unknown) => {
         log.warn({ err: error }, 'A way out that nobody uses did not close cleanly');

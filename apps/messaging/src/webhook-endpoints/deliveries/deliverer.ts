@@ -6,7 +6,7 @@ import {
   type OnApplicationBootstrap,
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
-import { Batcher, log, Pace } from '@customer-platform/http';
+import { Batcher, log, Pace, SteadyLoop } from '@customer-platform/http';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { DeliveryOutcomes, NOT_PERMITTED, type EndedTry } from './delivery-outcomes.js';
@@ -45,6 +45,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   private unwritten = 0;
   private readonly rest = new WakeableSleep();
   private readonly pace = new Pace(POLL_MS);
+  private readonly loop = new SteadyLoop({ name: 'webhook-deliveries', takes: 'rows of webhook_deliveries' });
   private stopping = false;
   private running: Promise<void> = Promise.resolve();
 
@@ -64,7 +65,10 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   onApplicationBootstrap(): void {
     if (!this.config.worker) return;
     this.signal.listen(() => this.rest.wake());
-    this.running = this.run();
+    this.running = this.loop.run(
+      () => this.stopping,
+      () => this.look(),
+    );
   }
 
   /** Begins nothing new and waits, not for ever, for the answers to what has begun. */
@@ -76,19 +80,16 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     while ((this.inFlight > 0 || this.unwritten > 0) && Date.now() < patience) await pause(LOOK_MS);
   }
 
-  private async run(): Promise<void> {
-    // eslint-disable-next-line house/no-endless-turns -- a process does this for as long as it runs; stopping it ends the loop
-    while (!this.stopping) {
-      try {
-        this.rest.forgetWakes();
-        if ((await this.take()) > 0) {
-          this.pace.busy();
-          await pause(LOOK_MS);
-        } else await this.rest.sleep(this.pace.restMs);
-      } catch (error) {
-        log.error({ err: error }, 'What is due to webhook endpoints could not be looked for; trying again');
-        await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
-      }
+  private async look(): Promise<void> {
+    try {
+      this.rest.forgetWakes();
+      if ((await this.take()) > 0) {
+        this.pace.busy();
+        await pause(LOOK_MS);
+      } else await this.rest.sleep(this.pace.restMs);
+    } catch (error) {
+      log.error({ err: error }, 'What is due to webhook endpoints could not be looked for; trying again');
+      await this.rest.sleep(PAUSE_AFTER_FAILURE_MS);
     }
   }
 

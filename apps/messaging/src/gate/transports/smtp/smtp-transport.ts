@@ -43,6 +43,7 @@ export class SmtpTransport implements Transport {
   private readonly reaper: NodeJS.Timeout;
 
   constructor(private readonly options: SmtpTransportOptions) {
+    // eslint-disable-next-line house/registered-work -- closes connections that lie idle
     this.reaper = setInterval(() => this.closeIdle(Date.now() - IDLE_MS), IDLE_MS / 2);
     this.reaper.unref();
   }

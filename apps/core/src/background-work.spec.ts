@@ -1,0 +1,185 @@
+import { Clock } from '@customer-platform/database';
+import { itHoldsUpNoOther, type Caller, type Fault, type WorkScenario } from '@customer-platform/testing';
+import { startCoreWithPeers, type CoreWithPeers } from './contacts/contact.fixture.js';
+import { Refusals } from './ingestion/refusals.js';
+
+const AS_EVERY_RETENTION = 'as every retention: libs/database/test/retention.spec.ts';
+const ONE_FOR_ALL = 'the transport is one for all modules: libs/event-bus/src/delivery';
+
+let running: CoreWithPeers;
+const callerOf = new Map<string, Caller>();
+afterAll(() => running.close());
+
+/** Rows of a table; `when` is PL/pgSQL beside the organization's, `open` is SQL that holds of a row that is not done. */
+const rowsOf = (
+  table: string,
+  row: { columns: string; values: string },
+  fault: Pick<Fault, 'on'> & { when?: string; in?: string },
+  open = 'true',
+): WorkScenario => ({
+  give: async (organizationId, rows) => {
+    await running.core.database.query(
+      `INSERT INTO ${table} (organization_id, ${row.columns}) SELECT $1, ${row.values} FROM generate_series(1, $2::int)`,
+      [organizationId, rows],
+    );
+  },
+  fault: (organizationId) => ({
+    table: fault.in ?? table,
+    on: fault.on,
+    when: `${fault.on === 'DELETE' ? 'OLD' : 'NEW'}.organization_id = '${organizationId}' AND ${fault.when ?? 'true'}`,
+  }),
+  left: async (organizationId) => {
+    const rows = await running.core.database.query(
+      `SELECT FROM ${table} WHERE organization_id = $1 AND ${open}`,
+      [organizationId],
+    );
+    return rows.length;
+  },
+});
+
+const ANY = 'gen_random_uuid()';
+
+/** An organization without segments has nothing to evaluate. */
+const withSegment = (scenario: WorkScenario): WorkScenario => ({
+  ...scenario,
+  give: async (organizationId, rows) => {
+    const rule = { event: 'invoice_paid', within: 'P30D' };
+    const answer = await callerOf.get(organizationId)?.post('/v1/core/segments', { name: 'Paid', rule });
+    expect(answer?.status).toBe(201);
+    await scenario.give(organizationId, rows);
+  },
+});
+
+itHoldsUpNoOther({
+  start: async () => {
+    running = await startCoreWithPeers();
+    let ahead = 0;
+    running.core.app.app.get(Clock).now = () => new Date(Date.now() + ahead);
+    return {
+      database: running.core.database,
+      organization: () => {
+        const { id, caller } = running.core.anOrganization();
+        callerOf.set(id, caller);
+        return id;
+      },
+      pass: (ms) => (ahead += ms),
+    };
+  },
+  scenarios: {
+    'contact-erasure': rowsOf(
+      'contact_erasures',
+      {
+        columns:
+          'subject_request_id, contact_id, correlation_id, step, contact_ids, identifiers, counts, asked_at, moved_at, created_at',
+        values: `${ANY}, ${ANY}, ${ANY}, 'asked', '{}', '[]', '{}', now() - interval '2 days', now(), now()`,
+      },
+      { on: 'UPDATE' },
+      "asked_at < now() - interval '1 day'",
+    ),
+    'erasure-receipts': rowsOf(
+      'subject_request_receipts',
+      {
+        columns: 'subject_request_id, module, state, counts, signature, received_at',
+        values: `${ANY}, 'crm', 'received', '{}', 'none', now() - interval '1 day'`,
+      },
+      { on: 'UPDATE' },
+      "state = 'received'",
+    ),
+    'subject-request-due': rowsOf(
+      'subject_requests',
+      {
+        columns:
+          'id, type, state, contact_id, jurisdiction, received_at, due_at, correlation_id, created_at, updated_at',
+        values: `${ANY}, 'access', 'verifying', ${ANY}, 'CL', now(), now() + interval '60 hours', ${ANY}, now(), now()`,
+      },
+      { on: 'UPDATE' },
+      'warned_days IS NULL',
+    ),
+    'consent-expiry': rowsOf(
+      'consent_expirations',
+      { columns: 'event_id, contact_id, expires_at', values: `${ANY}, ${ANY}, now() - interval '1 hour'` },
+      { on: 'DELETE' },
+    ),
+    'dead-letter-replay': rowsOf(
+      'dead_letters',
+      {
+        columns:
+          'id, event_id, type, stage, code, detail, attempts, state, fingerprint, received_at, first_failed_at, last_failed_at',
+        values: `${ANY}, ${ANY}, 'track', 'loyalty', 'internal_error', 'x', 1, 'replaying', ${ANY}, now(), now(), now()`,
+      },
+      { on: 'UPDATE', when: "NEW.state = 'replayed'" },
+      "state <> 'replayed'",
+    ),
+    segments: withSegment(
+      rowsOf(
+        'segment_changes',
+        {
+          columns: 'contact_id, cause, touched, correlation_id',
+          values: `${ANY}, 'event', ARRAY['event:invoice_paid'], ${ANY}`,
+        },
+        { on: 'DELETE' },
+      ),
+    ),
+    'audit-verification': {
+      ...rowsOf(
+        'audit_chains',
+        {
+          columns: 'head_seq, head_hash, status, signed_seq, sign_at, verify_at',
+          values: `0, decode(repeat('00', 32), 'hex'), 'intact', 0, now() + interval '1 year', '2026-01-01'`,
+        },
+        { on: 'UPDATE', when: 'NEW.verified_at IS DISTINCT FROM OLD.verified_at' },
+        'verified_at IS NULL',
+      ),
+      single: true,
+    },
+    'audit-checkpoints': {
+      ...rowsOf(
+        'audit_chains',
+        {
+          columns: 'head_seq, head_hash, status, signed_seq, sign_at, verify_at',
+          values: `1, decode(repeat('00', 32), 'hex'), 'broken', 0, '2026-01-01', now() + interval '1 year'`,
+        },
+        { on: 'UPDATE' },
+        "sign_at = '2026-01-01'",
+      ),
+      single: true,
+    },
+    'refused-events': {
+      give: (organizationId, rows) => {
+        running.core.app.app.get(Refusals, { strict: false }).count(organizationId, rows);
+        return Promise.resolve();
+      },
+      fault: (organizationId) => ({
+        table: 'usage_refusals',
+        on: 'INSERT',
+        when: `NEW.organization_id = '${organizationId}'`,
+      }),
+      left: async (organizationId) => {
+        const [row] = await running.core.database.query<{ refused: number }>(
+          'SELECT refused::int FROM usage_refusals WHERE organization_id = $1',
+          [organizationId],
+        );
+        return row ? 0 : 1;
+      },
+      single: true,
+    },
+  },
+  without: {
+    'core.domain-events': ONE_FOR_ALL,
+    'core.ingestion': 'events of a chunk apart, then dead letters: processing/processing.spec.ts',
+    'core.ingestion.acceptances': 'counts of all organizations of a chunk in one statement; not tried by row',
+    'core.audit-log': 'rows of a chunk apart; not tried beside another organization',
+    'outbox-relay':
+      'one for all modules, and settles what it took in one statement: libs/event-bus/src/outbox',
+    'idempotency-retention': AS_EVERY_RETENTION,
+    'inbox-retention': AS_EVERY_RETENTION,
+    'import-error-retention': AS_EVERY_RETENTION,
+    'expired-subject-archives': AS_EVERY_RETENTION,
+    'organization-retention': 'asks identity for the periods: retention/retention.spec.ts',
+    'subject-archive': 'asks other modules for their pages; not tried beside another organization',
+    'attribute-conversion': 'an ItemJob as contact-erasure; not tried by itself',
+    'contact-import': 'reads files; not tried beside another organization',
+    'import-files': 'removes files, each by itself; takes no row',
+  },
+  mostWithout: 14,
+});

@@ -1,0 +1,119 @@
+import { backgroundWork, metrics, type BackgroundWork } from '@customer-platform/http';
+import { DatabaseFault, type Fault } from './database-fault.js';
+import { eventually } from './eventually.js';
+import type { TestDatabase } from './test-database.js';
+
+/** A module that runs all of its background work, with a clock of its own. */
+export interface WorkingModule {
+  readonly database: TestDatabase;
+  /** Makes an organization of its own. */
+  organization(): Promise<string> | string;
+  /** Moves the module's clock on. */
+  pass(ms: number): void;
+}
+
+/** How a piece of background work is given something to do, and made to fail at it. */
+export interface WorkScenario {
+  /** Gives the organization so many rows that are due now. */
+  give(organizationId: string, rows: number): Promise<void>;
+  /** The change of the rows of this organization at which PostgreSQL fails. */
+  fault(organizationId: string): Fault;
+  /** How many of its rows are not done. */
+  left(organizationId: string): Promise<number>;
+  /** An organization has one row of it at most. */
+  readonly single?: true;
+  /** How often a failure has been told of; default: `job_failures_total` of the work's name. */
+  told?(organizationId: string): Promise<number>;
+}
+
+/** What the suite is about. */
+export interface BackgroundWorkOptions {
+  /** Begins the module: called once, before all tests. */
+  start(): Promise<WorkingModule>;
+  /** By the names of the works. */
+  readonly scenarios: Readonly<Record<string, WorkScenario>>;
+  /** Works without a scenario, and what proves them, or why nothing does. */
+  readonly without: Readonly<Record<string, string>>;
+  /** So many may be without one: the number only ever falls. */
+  readonly mostWithout: number;
+}
+
+/** Longer than any failure is waited out. */
+const LATER_MS = 6 * 60_000;
+const WITHIN_MS = 120_000;
+
+/**
+ * Holds all background work of a module to one promise: of one organization's rows that fail for ever, be it one or a
+ * thousand, be it at once or at a time limit, another's are done, the failure is told, and they are done once the fault has
+ * gone. Work that takes something and has no scenario fails the suite.
+ */
+export function itHoldsUpNoOther({ start, scenarios, without, mostWithout }: BackgroundWorkOptions): void {
+  let module: WorkingModule;
+  beforeAll(async () => {
+    backgroundWork.clear();
+    module = await start();
+  });
+
+  it('has a scenario for whatever takes something', () => {
+    const taking = backgroundWork
+      .all()
+      .filter(({ takes }) => takes !== null)
+      .map(({ name }) => name);
+    const known = [...Object.keys(scenarios), ...Object.keys(without)];
+    expect(known.sort()).toEqual(taking.sort());
+    expect(Object.keys(without)).toHaveLength(mostWithout);
+  });
+
+  describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
+    it.each([
+      ['one row that fails', 1, 'P0001'],
+      ['one row that runs into a time limit', 1, '57014'],
+      ['a thousand rows that fail', 1_000, 'P0001'],
+    ])(
+      'goes on beside %s',
+      async (_, rows, code) => {
+        if (scenario.single && rows > 1) return;
+        const work = workOf(name);
+        const [failing, other] = [await module.organization(), await module.organization()];
+        const told = (): Promise<number> => scenario.told?.(failing) ?? failuresOf(name);
+        const fault = await DatabaseFault.in(module.database, { ...scenario.fault(failing), code });
+        try {
+          const before = await told();
+          await scenario.give(failing, rows);
+          await scenario.give(other, 1);
+          await until(work, async () => expect(await scenario.left(other)).toBe(0));
+          await until(work, async () => expect(await told()).toBeGreaterThan(before));
+          expect(await scenario.left(failing)).toBe(rows);
+        } finally {
+          await fault.mend();
+        }
+        await until(work, async () => {
+          module.pass(LATER_MS);
+          expect(await scenario.left(failing)).toBe(0);
+        });
+      },
+      3 * WITHIN_MS,
+    );
+  });
+}
+
+function workOf(name: string): BackgroundWork {
+  const work = backgroundWork.all().find((one) => one.name === name);
+  if (!work) throw new Error(`There is no background work ${name}`);
+  return work;
+}
+
+/** Has it look each time, as its own timer would some time. */
+function until(work: BackgroundWork, assertion: () => Promise<void>): Promise<void> {
+  const look = async (): Promise<void> => {
+    work.wake?.();
+    await assertion();
+  };
+  return eventually(look, { within: WITHIN_MS, every: 100 });
+}
+
+async function failuresOf(name: string): Promise<number> {
+  const text = await metrics.getSingleMetricAsString('job_failures_total');
+  const line = text.split('\n').find((one) => one.includes(`{job_name="${name}"}`));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
