@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Publisher, UnprovenEvent } from '@customer-platform/events';
+import { yieldLoop } from '@customer-platform/http';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ParkedEvents } from '../parking/parked-events.js';
-import { proofIn, RecordProofs } from '../proof/record-proofs.js';
+import { proofIn, RecordProofs, VERIFIED_AT_ONCE } from '../proof/record-proofs.js';
 import { Consumers } from './consumers.js';
 import { KeptPositions } from './kept.positions.js';
 import type { Positions } from './positions.js';
@@ -97,6 +98,7 @@ export class RecordConsumers implements OnModuleDestroy {
         const { key, value } = record;
         const writer = this.proofs.demand({ topic: consumption.topic, key, value }, proof);
         proven.push({ ...record, writer });
+        if (proven.length % VERIFIED_AT_ONCE === 0) await yieldLoop();
       } catch (error) {
         if (!(error instanceof UnprovenEvent)) throw error;
         if (consumption.setAside) await consumption.setAside(record, error);

@@ -1,4 +1,5 @@
 import { UnprovenEvent, type Publisher } from '@customer-platform/events';
+import { metrics } from '@customer-platform/http';
 import { anIsolatedKafka, keyPairs } from '../../test/a-bus.js';
 import { proofIn, RecordProofs, signerOf, proofsOf, type ProvenRecord } from './record-proofs.js';
 
@@ -123,17 +124,23 @@ describe('the proof of a record', () => {
     ['local', 'false', false],
     ['production', undefined, false],
     ['production', 'true', true],
-  ])('in %s mode with EVENTS_REQUIRE_PROOF=%s: its absence is refused: %s', (mode, given, isRefused) => {
-    process.env['PLATFORM_MODE'] = mode;
-    if (given !== undefined) process.env['EVENTS_REQUIRE_PROOF'] = given;
-    const [record] = records(1);
-    if (!record) throw new Error('There is no record');
-    const refusal = refusalOf(record, undefined);
-    expect(refusal).toEqual(isRefused ? expect.stringMatching('carries no proof') : undefined);
-    // A wrong one is worse than none.
-    const [foreign] = proofsOf([record], signerOf(keyPairs.loyalty.privateJwk));
-    expect(refusalOf(record, foreign)).toBeDefined();
-  });
+  ])(
+    'in %s mode with EVENTS_REQUIRE_PROOF=%s: its absence is refused: %s',
+    async (mode, given, isRefused) => {
+      metrics.resetMetrics();
+      process.env['PLATFORM_MODE'] = mode;
+      if (given !== undefined) process.env['EVENTS_REQUIRE_PROOF'] = given;
+      const [record] = records(1);
+      if (!record) throw new Error('There is no record');
+      const refusal = refusalOf(record, undefined);
+      expect(refusal).toEqual(isRefused ? expect.stringMatching('carries no proof') : undefined);
+      const counted = await metrics.getSingleMetricAsString('events_without_proof_total');
+      expect(counted.includes('{topic="core.domain-events"} 1')).toBe(!isRefused);
+      // A wrong one is worse than none.
+      const [foreign] = proofsOf([record], signerOf(keyPairs.loyalty.privateJwk));
+      expect(refusalOf(record, foreign)).toBeDefined();
+    },
+  );
 
   it('is asked for of no topic that is on no list', () => {
     expect(refusalOf({ topic: 'spec.topic', key: 'k', value: 'v' }, undefined)).toBeUndefined();

@@ -9,11 +9,11 @@ import {
   type DomainEvent,
   type EventType,
 } from '@customer-platform/events';
-import { log } from '@customer-platform/http';
+import { log, yieldLoop } from '@customer-platform/http';
 import type { KafkaMessage } from 'kafkajs';
 import type { Chunk } from '../consuming/supervised.consumer.js';
 import { ParkedEvents } from '../parking/parked-events.js';
-import { proofIn, RecordProofs } from '../proof/record-proofs.js';
+import { proofIn, RecordProofs, VERIFIED_AT_ONCE } from '../proof/record-proofs.js';
 import type { ReceivedEvent } from './received-event.js';
 
 /**
@@ -40,6 +40,7 @@ export class EventReader {
         this.demandProof(chunk, message, event);
         const key = message.key?.toString('utf8') ?? '';
         events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
+        if (events.length % VERIFIED_AT_ONCE === 0) await yieldLoop();
       } catch (error) {
         if (error instanceof UnknownEventType)
           log.debug({ type: error.type }, 'An event of an unknown type is passed over');
