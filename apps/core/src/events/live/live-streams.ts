@@ -58,6 +58,8 @@ export class LiveStreams implements OnModuleDestroy {
   });
   private readonly places = new Places(STREAMS_AT_ONCE, tooMany);
   private readonly requests = new Map<LiveStream, IncomingMessage>();
+  /** What gives a stream's place on this instance back. */
+  private readonly holding = new Map<LiveStream, () => void>();
   private readonly beingChecked = new Set<LiveStream>();
   /** What is waited for at the end. */
   private readonly running = new Set<Promise<void>>();
@@ -96,13 +98,13 @@ export class LiveStreams implements OnModuleDestroy {
       leave();
       throw error;
     }
-    stream.onEnd(leave);
     const { slot, position, gap, late, contactIds } = beginning;
     const endsAt = this.clock.now().getTime() + LASTS_MS + Math.random() * LASTS_LONGER_MS;
     const live = new LiveStream({ id: slot, context, stream, filter, position, endsAt });
     live.contactIds = contactIds;
     live.sees(late);
     this.join(live, request);
+    this.holding.set(live, leave);
     stream.onEnd(() => this.leave(live));
     live.begin();
     if (gap) live.gap(position);
@@ -168,6 +170,8 @@ export class LiveStreams implements OnModuleDestroy {
 
   private leave(live: LiveStream): void {
     this.requests.delete(live);
+    this.holding.get(live)?.();
+    this.holding.delete(live);
     open.dec();
     this.feed.remove(live);
     this.keep(this.release(live));
@@ -263,6 +267,7 @@ export class LiveStreams implements OnModuleDestroy {
   /** Its time is over. The place comes free first: a reader that comes back at once finds it. */
   private async conclude(live: LiveStream): Promise<void> {
     await this.release(live);
+    this.holding.get(live)?.();
     live.stream.end();
   }
 
