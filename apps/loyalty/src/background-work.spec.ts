@@ -46,7 +46,7 @@ itHoldsUpNoOther({
           expires_at: '2090-01-01T00:00:00.000Z',
         }));
         for (let from = 0; from < rows; from += AT_ONCE)
-          await Promise.all(lots.slice(from, from + AT_ONCE).map((lot) => world?.post(lot)));
+          await Promise.all(lots.slice(from, from + AT_ONCE).map(async (lot) => world?.post(lot)));
         await database.query("UPDATE lot_balances SET expires_at = '2026-01-01' WHERE organization_id = $1", [
           organizationId,
         ]);

@@ -113,6 +113,6 @@ export class ContactFollower {
 }
 
 /** What stays until it is erased stays under a contact that is purged. */
-function isGone(state: ContactState | undefined, { remove }: ContactRows): boolean {
-  return state === 'erased' || (state === 'purged' && remove !== undefined);
+function isGone(state: ContactState | undefined, rows: ContactRows): boolean {
+  return state === 'erased' || (state === 'purged' && rows.remove !== undefined);
 }

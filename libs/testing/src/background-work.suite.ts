@@ -47,11 +47,12 @@ const WITHIN_MS = 120_000;
  * thousand, be it at once or at a time limit, another's are done, the failure is told, and they are done once the fault has
  * gone. Work that takes something and has no scenario fails the suite.
  */
-export function itHoldsUpNoOther({ start, scenarios, without, mostWithout }: BackgroundWorkOptions): void {
+export function itHoldsUpNoOther(options: BackgroundWorkOptions): void {
+  const { scenarios, without, mostWithout } = options;
   let module: WorkingModule;
   beforeAll(async () => {
     backgroundWork.clear();
-    module = await start();
+    module = await options.start();
   });
 
   it('has a scenario for whatever takes something', () => {

@@ -82,7 +82,7 @@ describe('the bucket of imports', () => {
   it('is marked by the first start, refuses another installation, and lists no mark among the files', async () => {
     const core = await startCore(inBucket('first/'));
     const id = await idOf(core);
-    const files = core.app.app.get(FileStore, { strict: false }) as BucketStore;
+    const files = core.app.app.get<FileStore, BucketStore>(FileStore, { strict: false });
     expect(await files.place.marks()).toEqual([id]);
     expect(await files.list()).toEqual([]);
     await become(core, OTHER);
@@ -96,7 +96,7 @@ describe('the bucket of imports', () => {
 
   it('has one mark after two have come at once, and whoever set it is let in', async () => {
     const core = await startCore(inBucket('third/'));
-    const place = (core.app.app.get(FileStore, { strict: false }) as BucketStore).place;
+    const place = core.app.app.get<FileStore, BucketStore>(FileStore, { strict: false }).place;
     await place.mark(OTHER);
     expect(await place.marks()).toEqual([await idOf(core)]);
     await place.replace(OTHER);

@@ -61,8 +61,8 @@ export class TopicReader {
     await consumer.subscribe({ topics: [this.client.named(topic)], fromBeginning: true });
     await new Promise<void>((resolve, reject) => {
       consumer.on(consumer.events.CRASH, ({ payload }) => reject(payload.error));
+      // eslint-disable-next-line house/registered-work -- read once, to its end
       consumer
-        // eslint-disable-next-line house/registered-work -- read once, to its end
         .run({
           autoCommit: false,
           eachBatch: ({ batch }) => {
