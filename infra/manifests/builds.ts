@@ -35,7 +35,7 @@ export function copyOfManifests(): string {
 
 /** What an overlay may add: core with each optional component, as an overlay would include it. */
 function writeOptionalParts(folder: string): void {
-  for (const component of globSync('components/{kafka-*,imports-bucket}', { cwd: folder })) {
+  for (const component of globSync('components/{kafka-*,imports-bucket,modules-tls}', { cwd: folder })) {
     const overlay = join(folder, 'overlays/optional', component.slice('components/'.length));
     mkdirSync(overlay, { recursive: true });
     writeFileSync(

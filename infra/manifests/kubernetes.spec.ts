@@ -243,6 +243,27 @@ describe('optional parts', () => {
     }
   });
 
+  it('modules-tls mounts certificates where the variables say, and asks for health by them', async () => {
+    const resources = await manifests.resources('overlays/optional/modules-tls');
+    for (const workload of workloads(resources).filter(({ kind }) => kind === 'Deployment')) {
+      const container = containerOf(workload);
+      const environment = Object.assign({}, ...sourcesOf(resources, container)) as Environment;
+      const mount = container.volumeMounts?.find(({ name }) => name === 'modules-tls');
+      for (const [variable, file] of [
+        ['CA', 'ca.crt'],
+        ['CERT', 'tls.crt'],
+        ['KEY', 'tls.key'],
+      ])
+        expect(environment[`MODULES_TLS_${variable}_FILE`]).toBe(`${mount?.mountPath ?? ''}/${file}`);
+      const volumes = JSON.stringify(workload.spec.template.spec.volumes);
+      expect(volumes).toContain(
+        JSON.stringify({ name: 'modules-tls', secret: { secretName: 'modules-tls' } }),
+      );
+      expect(JSON.stringify(container).match(/"scheme":"HTTPS"/g)).toHaveLength(3);
+      expect(JSON.stringify(container).match(/"path":"\/health\/(live|ready)"/g)).toHaveLength(3);
+    }
+  });
+
   it('kafka-oauth lets a module reach where tokens come from', async () => {
     const [policy] = ofKind(await manifests.resources('overlays/optional/kafka-oauth'), 'NetworkPolicy');
     expect((policy?.spec as { egress: object[] }).egress).toContainEqual({ ports: [{ port: 443 }] });

@@ -1,5 +1,6 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { moduleServer, type ModulesTls } from '@customer-platform/config';
 import { answerConsole, type ConsoleParts } from './console-requests.js';
 
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000, maxHeaderSize: 16 * 1024 };
@@ -19,17 +20,18 @@ export interface RunningConsole {
 interface ConsoleOptions extends ConsoleParts {
   readonly host: string;
   readonly port: number;
+  readonly tls?: ModulesTls | undefined;
   /** Told of each answer. */
   readonly answered?: (status: number) => void;
 }
 
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE */
 export async function startConsole(options: ConsoleOptions): Promise<RunningConsole> {
-  const { host, port, answered } = options;
+  const { host, port, tls, answered } = options;
   const answer = answerConsole(options);
   const open = new Set<ServerResponse>();
   let draining = false;
-  const server = createServer(LIMITS, (request, response) => {
+  const server = moduleServer(tls, LIMITS, (request, response) => {
     open.add(response);
     if (draining) response.shouldKeepAlive = false;
     response.once('close', () => {
@@ -45,7 +47,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
     for (const response of open) if (!response.headersSent) response.shouldKeepAlive = false;
   };
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${String((server.address() as AddressInfo).port)}`,
+    url: `${tls?.listens ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${String((server.address() as AddressInfo).port)}`,
     drain,
     close: async (graceMs) => {
       drain();

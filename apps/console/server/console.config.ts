@@ -1,4 +1,4 @@
-import { drainMs, readConfig, serviceConfig } from '@customer-platform/config';
+import { drainMs, ModulesTls, modulesTlsConfig, readConfig, serviceConfig } from '@customer-platform/config';
 import { z } from 'zod';
 
 const service = {
@@ -13,6 +13,7 @@ const service = {
 const schema = serviceConfig.pick(service).extend({
   /** The release that the pages name. */
   RELEASE: z.string().default('2026.11'),
+  ...modulesTlsConfig.shape,
 });
 
 /** What the Console's server is told. */
@@ -24,10 +25,15 @@ export interface ConsoleConfig {
   /** How long it still answers once it is told to end, in milliseconds. */
   readonly drainMs: number;
   readonly release: string;
+  /** Without it, plain HTTP. */
+  readonly tls: ModulesTls | undefined;
 }
 
 /** @throws ConfigError naming every bad variable */
-export function readConsoleConfig(env?: NodeJS.ProcessEnv): ConsoleConfig {
+export function readConsoleConfig(
+  env?: NodeJS.ProcessEnv,
+  unusable: (error: unknown) => void = () => undefined,
+): ConsoleConfig {
   const values = env === undefined ? readConfig(schema) : readConfig(schema, env);
   return {
     host: values.HOST,
@@ -36,5 +42,6 @@ export function readConsoleConfig(env?: NodeJS.ProcessEnv): ConsoleConfig {
     logLevel: values.LOG_LEVEL,
     drainMs: drainMs(values),
     release: values.RELEASE,
+    tls: ModulesTls.of(values, unusable),
   };
 }

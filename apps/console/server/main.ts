@@ -9,19 +9,21 @@ import { Observed, startOperations } from './operations.js';
 /** What is still answered when all is drained has so long: with up to 3 s before, all is over within ten. */
 const GRACE_MS = 6_000;
 
+const log = pino({ name: 'console' });
 const config = readOrExit();
-const log = pino({ name: 'console', level: config.logLevel });
+log.level = config.logLevel;
 const observed = new Observed();
 let draining = false;
-const { host, port, internalPort, release } = config;
+const { host, port, internalPort, release, tls } = config;
 const running = await startConsole({
   host,
   port,
+  tls,
   release,
   files: readBuiltFiles(join(import.meta.dirname, 'web')),
   answered: (status) => observed.record(status),
 });
-const operations = await startOperations(observed, { host, port: internalPort }, () => draining);
+const operations = await startOperations(observed, { host, port: internalPort, tls }, () => draining);
 log.info({ url: running.url }, 'listening');
 
 process.once('SIGTERM', () => end('SIGTERM'));
@@ -29,7 +31,9 @@ process.once('SIGINT', () => end('SIGINT'));
 
 function readOrExit(): ConsoleConfig {
   try {
-    return readConsoleConfig();
+    return readConsoleConfig(undefined, (error) =>
+      log.error({ err: error }, 'The renewed files of MODULES_TLS_* cannot be used; the former go on'),
+    );
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1);

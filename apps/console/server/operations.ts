@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { moduleServer, type ModulesTls } from '@customer-platform/config';
 import { listen } from './console-server.js';
 
 /** What the Console's server tells Prometheus. */
@@ -25,10 +26,10 @@ export class Observed {
 /** Health and metrics, on a listener of their own. It is ready as soon as it listens, and not any more once it drains. */
 export async function startOperations(
   observed: Observed,
-  { host, port }: { host: string; port: number },
+  { host, port, tls }: { host: string; port: number; tls?: ModulesTls | undefined },
   isDraining: () => boolean,
 ): Promise<Server> {
-  const server = createServer((request, response) => {
+  const server = moduleServer(tls, {}, (request, response) => {
     if (request.url === '/metrics') {
       observed.registry.metrics().then(
         (text) => response.writeHead(200, { 'content-type': observed.registry.contentType }).end(text),

@@ -5,6 +5,8 @@ import {
   demandPublicUrl,
   drainMs,
   httpUrl,
+  ModulesTls,
+  modulesTlsConfig,
   publicUrlsConfig,
   readConfig,
   serviceConfig,
@@ -24,6 +26,7 @@ const service = {
 
 const schema = serviceConfig.pick(service).extend({
   ...publicUrlsConfig.shape,
+  ...modulesTlsConfig.shape,
   /** Who serves the Console's files; without it there is no Console here. */
   CONSOLE_UPSTREAM_URL: httpUrl().optional(),
   TLS_CERT_FILE: z.string().optional(),
@@ -50,13 +53,18 @@ export interface GatewayConfig {
   upstreams: Record<ModuleName, string>;
   consoleUpstream: string | undefined;
   tls: { cert: Buffer; key: Buffer } | undefined;
+  /** Between the gateway and the modules, and of its health and metrics. */
+  modulesTls?: ModulesTls | undefined;
   trustedProxies: AddressList;
   /** Host and port of `PUBLIC_URL`: what modules are told, whatever a caller sends as `Host`. */
   publicHost: string;
 }
 
 /** @throws ConfigError naming every bad variable; Error where a certificate is named that cannot be read. */
-export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
+export function readGatewayConfig(
+  env?: NodeJS.ProcessEnv,
+  unusable: (error: unknown) => void = () => undefined,
+): GatewayConfig {
   const values = env === undefined ? readConfig(schema) : readConfig(schema, env);
   demandPublicUrl(values);
   const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key } = values;
@@ -81,6 +89,7 @@ export function readGatewayConfig(env?: NodeJS.ProcessEnv): GatewayConfig {
     consoleUpstream: values.CONSOLE_UPSTREAM_URL,
     tlsFiles,
     tls: tlsFiles && readTls(tlsFiles),
+    modulesTls: ModulesTls.of(values, unusable),
     trustedProxies: values.TRUSTED_PROXIES,
     publicHost: new URL(values.PUBLIC_URL).host,
   };

@@ -38,7 +38,7 @@ const LOOK_EVERY_MS = 1_000;
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
 export async function startGateway(config: GatewayConfig, given: GatewayOptions): Promise<RunningGateway> {
   const callers = given.callers ?? new SlowCallers();
-  const options = { ...given, callers };
+  const options = { ...given, callers, tls: config.modulesTls };
   const upstreams = Object.fromEntries(
     MODULES.map((name) => [name, new Upstream(name, config.upstreams[name], options)]),
   ) as Record<ModuleName, Upstream>;

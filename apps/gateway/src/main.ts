@@ -9,8 +9,9 @@ import { startOperations } from './operations.js';
 /** What is still answered when all is drained has so long: with up to 3 s before, all is over within ten. */
 const GRACE_MS = 6_000;
 
+const log = pino({ name: 'gateway' });
 const config = readOrExit();
-const log = pino({ name: 'gateway', level: config.logLevel });
+log.level = config.logLevel;
 let draining = false;
 const gateway = await startGateway(config, {
   asyncApi: asyncApiDocument(),
@@ -22,7 +23,7 @@ const gateway = await startGateway(config, {
 });
 const operations = await startOperations(
   gateway.observed,
-  { host: config.host, port: config.internalPort },
+  { host: config.host, port: config.internalPort, tls: config.modulesTls },
   () => draining,
 );
 log.info({ url: gateway.url, operations: operations.port }, 'listening');
@@ -43,7 +44,9 @@ process.on('SIGHUP', () => {
 
 function readOrExit(): GatewayConfig {
   try {
-    return readGatewayConfig();
+    return readGatewayConfig(undefined, (error) =>
+      log.error({ err: error }, 'The renewed files of MODULES_TLS_* cannot be used; the former go on'),
+    );
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n`);
     process.exit(1);

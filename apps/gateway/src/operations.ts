@@ -1,5 +1,6 @@
-import { type Server, createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { moduleServer, type ModulesTls } from '@customer-platform/config';
 import type { Observed } from './observed.js';
 
 /**
@@ -8,10 +9,10 @@ import type { Observed } from './observed.js';
  */
 export async function startOperations(
   observed: Observed,
-  where: { host: string; port: number },
+  where: { host: string; port: number; tls?: ModulesTls | undefined },
   isDraining: () => boolean,
 ): Promise<{ server: Server; port: number }> {
-  const server = createServer((request, response) => {
+  const server = moduleServer(where.tls, {}, (request, response) => {
     if (request.url === '/metrics') {
       observed.registry.metrics().then(
         (text) => response.writeHead(200, { 'content-type': observed.registry.contentType }).end(text),

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ModulesTls } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
-import { type Dispatcher, Pool } from 'undici';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { AnswerWait, mindUnread } from './answer-wait.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { Lane, Place } from './lane.js';
@@ -65,6 +66,8 @@ export interface UpstreamOptions {
   lingerMs?: number | undefined;
   /** It serves what everybody may see: it is sent nobody's credentials. */
   anonymous?: boolean;
+  /** What modules are called with whose addresses begin with `https`. */
+  tls?: ModulesTls | undefined;
 }
 
 /** One request on its way to a module. */
@@ -122,13 +125,14 @@ export class Upstream {
   }
 
   private poolOf(origin: string, connections: number): Pool {
+    const timeout = this.patience.connect;
     return new Pool(origin, {
       connections,
       pipelining: 1,
       // A module says itself for how long it keeps one (4 s): the gateway lets go 2 s before. This is for who says nothing.
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 50_000,
-      connect: { timeout: this.patience.connect },
+      connect: this.options.tls?.following((client) => buildConnector({ ...client, timeout })) ?? { timeout },
       headersTimeout: this.patience.headers,
       bodyTimeout: this.patience.body,
     });

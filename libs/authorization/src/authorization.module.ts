@@ -14,7 +14,12 @@ import {
   secretsConfig,
   serviceConfig,
 } from '@customer-platform/config';
-import { ApplicationPassport, registerDependency, registerReadiness } from '@customer-platform/http';
+import {
+  ApplicationPassport,
+  modulesTls,
+  registerDependency,
+  registerReadiness,
+} from '@customer-platform/http';
 import { AccessTokens } from './access-tokens.js';
 import { ApiCredentialStrategy } from './api-credential.strategy.js';
 import { AuthorizationSource } from './authorization-source.js';
@@ -60,7 +65,8 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
       { provide: ServiceTokens, useFactory: () => serviceTokens(options.module) },
       {
         provide: InternalClient,
-        useFactory: (tokens: ServiceTokens) => new InternalClient(tokens, addresses(options)),
+        useFactory: (tokens: ServiceTokens) =>
+          new InternalClient(tokens, addresses(options), monotonic, modulesTls()),
         inject: [ServiceTokens],
       },
       ApplicationPassport,

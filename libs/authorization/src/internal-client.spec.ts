@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { runWithCorrelation } from '@customer-platform/http';
+import { moduleServer } from '@customer-platform/config';
+import { modulesTls, runWithCorrelation } from '@customer-platform/http';
+import { TestAuthority } from '@customer-platform/testing';
 import { InternalCallRefused, InternalClient } from './internal-client.js';
 import type { ServiceTokens } from './service-tokens.js';
 
@@ -126,5 +128,27 @@ describe('a call of another module', () => {
 
   it('names the variable that is missing', async () => {
     await expect(client.call('loyalty', call)).rejects.toThrow('LOYALTY_INTERNAL_URL is missing');
+  });
+});
+
+describe('a call of a module that demands certificates', () => {
+  it('is answered with the one that the process has, and finds nobody without', async () => {
+    const authority = await TestAuthority.make();
+    const { environment } = await authority.issue('core');
+    const tls = modulesTls({ ...environment, MODULES_TLS_DEMAND_CLIENTS: 'true' });
+    const server = moduleServer(tls, {}, (_request, response) => response.end('{"answer":42}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const urls = { core: addressOf(server).replace('http', 'https') };
+    const trusting = modulesTls({ MODULES_TLS_CA_FILE: environment['MODULES_TLS_CA_FILE'] });
+    const [known, stranger] = [tls, trusting].map(
+      (each) => new InternalClient(tokens, urls, undefined, each),
+    );
+    const call = { method: 'GET', path: '/internal/x', timeoutMs: 20_000 } as const;
+    expect(await known?.call('core', call)).toEqual({ answer: 42 });
+    await expect(stranger?.call('core', call)).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    await Promise.all([known?.close(), stranger?.close()]);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await authority.remove();
   });
 });

@@ -1,6 +1,7 @@
+import type { ModulesTls } from '@customer-platform/config';
 import { currentCorrelationId } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { byDeadline } from './by-deadline.js';
 import { monotonic, type Monotonic } from './monotonic.js';
 import type { ServiceTokens } from './service-tokens.js';
@@ -48,6 +49,7 @@ interface Exchanged {
 
 /** Connections kept to a module, by lane. */
 const CONNECTIONS = 16;
+const CONNECT_MS = 3_000;
 
 /** Calls other modules on their internal listeners, with a service token of ours, over long-lived connections. */
 export class InternalClient {
@@ -57,6 +59,7 @@ export class InternalClient {
     private readonly tokens: ServiceTokens,
     private readonly urls: Partial<Record<ModuleName, string>>,
     private readonly clock: Monotonic = monotonic,
+    private readonly tls?: ModulesTls,
   ) {}
 
   /**
@@ -105,6 +108,11 @@ export class InternalClient {
     }
   }
 
+  private get connecting(): Pool.Options {
+    const connect = this.tls?.following((client) => buildConnector({ ...client, timeout: CONNECT_MS }));
+    return connect ? { connect } : { connectTimeout: CONNECT_MS };
+  }
+
   private poolOf(module: ModuleName, lane: string): Pool {
     const name = `${module} ${lane}`;
     let pool = this.pools.get(name);
@@ -118,7 +126,7 @@ export class InternalClient {
         connections: CONNECTIONS,
         pipelining: 1,
         keepAliveTimeout: 4_000,
-        connectTimeout: 3_000,
+        ...this.connecting,
       });
       this.pools.set(name, pool);
     }

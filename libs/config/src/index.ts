@@ -3,9 +3,11 @@ export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
 export { GrowingBuffer } from './growing-buffer.js';
 export { demandKafkaAuthentication } from './kafka-authentication.js';
 export { keyringOf, type Keyring } from './keyring.js';
+export { moduleServer, ModulesTls, modulesTlsConfig } from './modules-tls.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
 export { ownerOfServiceKey } from './service-key.js';
+export { readTlsFiles, type TlsContents } from './tls-files.js';
 export { commaList, httpUrl } from './values.js';
 export {
   addressPeppersConfig,

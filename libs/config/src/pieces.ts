@@ -75,6 +75,10 @@ export const importBucketConfig = z
     IMPORT_S3_REGION: z.string(),
     /** Of a storage that is not Amazon's. */
     IMPORT_S3_ENDPOINT: httpUrl().optional(),
+    /** PEM files: whom to trust of it in place of the system's authorities, and a certificate of ours. */
+    IMPORT_S3_TLS_CA_FILE: z.string().optional(),
+    IMPORT_S3_TLS_CERT_FILE: z.string().optional(),
+    IMPORT_S3_TLS_KEY_FILE: z.string().optional(),
     /** The bucket in the path and not in the host's name, as most storages that are not Amazon's want it. */
     IMPORT_S3_PATH_STYLE: flag().default(false),
     /**
@@ -113,6 +117,10 @@ export const redisConfig = z.object({
       'must be a redis:// or rediss:// address',
     )
     .optional(),
+  /** PEM files of a rediss:// address: whom to trust in place of the system's authorities, and a certificate of ours. */
+  REDIS_TLS_CA_FILE: z.string().optional(),
+  REDIS_TLS_CERT_FILE: z.string().optional(),
+  REDIS_TLS_KEY_FILE: z.string().optional(),
 });
 
 /** Where customers' addresses may lead. */

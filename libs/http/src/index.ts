@@ -124,6 +124,7 @@ export { registerDependency } from './observe/dependencies.js';
 export { registerReadiness } from './observe/readiness.js';
 export { EventStream, serverSentText } from './streams/event-stream.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
+export { modulesTls } from './boot/modules-tls.js';
 export { bootstrap } from './boot/bootstrap.js';
 export { DRAINABLE, type Drainable } from './boot/drainable.js';
 export { BootError, type ModuleName } from './boot/route-table.js';

@@ -40,6 +40,7 @@ export { startS3, type S3Server } from './s3/s3-server.js';
 export { startRedis, type RedisServer } from './redis/redis-server.js';
 export { sharedBrowser, sharedPlatform } from './shared-platform.js';
 export { proofBy, serviceKeys } from './service-keys.js';
+export { TestAuthority, type TestFiles } from './test-authority.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';
 export { searchEverything } from './search-everything.js';
 export { startTestApp, type TestApp } from './test-app.js';

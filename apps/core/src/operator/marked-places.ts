@@ -1,4 +1,3 @@
-import { readConfig, redisConfig } from '@customer-platform/config';
 import type { FurtherPlaces } from '@customer-platform/cli';
 import type { Installation } from '@customer-platform/database';
 import { BucketStore } from '../imports/files/bucket-store.js';
@@ -7,8 +6,7 @@ import { RedisLimitStore } from '../ingestion/rate-limits/redis-limit-store.js';
 
 /** What core shares with nobody beside its topics, as its variables say. */
 export function markedPlaces(installation: Installation): FurtherPlaces {
-  const { REDIS_URL: url } = readConfig(redisConfig);
-  const redis = url === undefined ? undefined : new RedisLimitStore(url, installation);
+  const redis = RedisLimitStore.configured(installation);
   const files = configuredStore(installation);
   return {
     places: [...(redis ? [redis] : []), ...(files instanceof BucketStore ? [files.place] : [])],

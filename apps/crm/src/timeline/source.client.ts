@@ -1,8 +1,8 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { publicUrlsConfig, readConfig } from '@customer-platform/config';
-import { log, traceHeaders, type RequestContext } from '@customer-platform/http';
+import { type ModulesTls, publicUrlsConfig, readConfig } from '@customer-platform/config';
+import { log, modulesTls, traceHeaders, type RequestContext } from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import type { Fragment, Source } from './fragments.js';
 import { readSourcePage, type SourcePage } from './source-page.js';
 import type { Position } from './timeline-position.js';
@@ -73,10 +73,11 @@ export class SourceClient implements OnApplicationShutdown {
 
   constructor() {
     const urls = readConfig(sourcesConfig);
+    const tls = modulesTls();
     this.pools = {
-      core: poolOf(urls.CORE_URL),
-      loyalty: poolOf(urls.LOYALTY_URL),
-      messaging: poolOf(urls.MESSAGING_URL),
+      core: poolOf(urls.CORE_URL, tls),
+      loyalty: poolOf(urls.LOYALTY_URL, tls),
+      messaging: poolOf(urls.MESSAGING_URL, tls),
     };
   }
 
@@ -137,13 +138,14 @@ export class SourceClient implements OnApplicationShutdown {
   }
 }
 
-function poolOf(url: string): Pool {
+function poolOf(url: string, tls: ModulesTls | undefined): Pool {
+  const connect = tls?.following((client) => buildConnector({ ...client, timeout: TIMEOUT_MS }));
   return new Pool(url, {
     connections: CONNECTIONS,
     pipelining: 1,
     // Node's servers close an idle connection after 5 s by default; ours must be let go before that.
     keepAliveTimeout: 4_000,
-    connectTimeout: TIMEOUT_MS,
+    ...(connect ? { connect } : { connectTimeout: TIMEOUT_MS }),
     maxResponseSize: ANSWER_BYTES,
   });
 }

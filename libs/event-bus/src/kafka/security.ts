@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import {
   ConfigError,
   demandKafkaAuthentication,
   kafkaSecurityConfig,
   readConfig,
+  readTlsFiles,
   serviceConfig,
   type KafkaSecurityConfig,
 } from '@customer-platform/config';
@@ -37,16 +37,8 @@ function tlsOf(config: KafkaSecurityConfig): Pick<Security, 'ssl'> {
       throw new ConfigError('The files of KAFKA_TLS_* are given, and KAFKA_TLS is not true.');
     return {};
   }
-  if ((KAFKA_TLS_CERT_FILE === undefined) !== (KAFKA_TLS_KEY_FILE === undefined)) {
-    throw new ConfigError('KAFKA_TLS_CERT_FILE and KAFKA_TLS_KEY_FILE need each other.');
-  }
-  return {
-    ssl: {
-      ...(KAFKA_TLS_CA_FILE ? { ca: fileOf('KAFKA_TLS_CA_FILE', KAFKA_TLS_CA_FILE) } : {}),
-      ...(KAFKA_TLS_CERT_FILE ? { cert: fileOf('KAFKA_TLS_CERT_FILE', KAFKA_TLS_CERT_FILE) } : {}),
-      ...(KAFKA_TLS_KEY_FILE ? { key: fileOf('KAFKA_TLS_KEY_FILE', KAFKA_TLS_KEY_FILE) } : {}),
-    },
-  };
+  const files = { ca: KAFKA_TLS_CA_FILE, cert: KAFKA_TLS_CERT_FILE, key: KAFKA_TLS_KEY_FILE };
+  return { ssl: readTlsFiles('KAFKA_TLS', files) };
 }
 
 function saslOf(config: KafkaSecurityConfig): Pick<Security, 'sasl'> {
@@ -92,14 +84,6 @@ function extensionsOf(list: readonly string[]): Record<string, string> {
       return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
-}
-
-function fileOf(variable: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigError(`The file of ${variable} cannot be read.`, { cause });
-  }
 }
 
 /** Why the brokers will never let this process in as it is configured: one sentence; undefined for all else. */

@@ -8,6 +8,7 @@ import {
   secretsConfig,
   serviceConfig,
   type AddressList,
+  type ModulesTls,
 } from '@customer-platform/config';
 import { pathOf, stateOf } from '../context/request-state.js';
 import { REFUSAL_RECORDER, type RefusalRecorder } from '../context/refusals.js';
@@ -24,6 +25,7 @@ import { ProblemFilter } from '../problems/problem.filter.js';
 import { DRAINABLE, type Drainable } from './drainable.js';
 import { FastExpressAdapter } from './fast-express.adapter.js';
 import { Listener } from './listener.js';
+import { modulesTls } from './modules-tls.js';
 import { Operations, readOpenApi } from './operations.js';
 import { BootError, RouteTable, routesOf, type ModuleName, type Route } from './route-table.js';
 import { answerUnmatched } from './unmatched.js';
@@ -81,6 +83,7 @@ export async function createApp(options: BootOptions): Promise<RunningApp> {
   const listeners = listenersOf(options, adapter, operations, {
     cursors: new Cursors(config.CURSOR_SECRET),
     gatewayAddresses: config.GATEWAY_ADDRESSES,
+    tls: modulesTls(options.env),
   });
   adapter.useServer(listeners.public.server);
   const app = await NestFactory.create(options.root, adapter, {
@@ -112,7 +115,7 @@ function listenersOf(
   options: BootOptions,
   adapter: FastExpressAdapter,
   operations: Operations,
-  common: { cursors: Cursors; gatewayAddresses: AddressList },
+  common: { cursors: Cursors; gatewayAddresses: AddressList; tls: ModulesTls | undefined },
 ): Listeners {
   const express = adapter.getInstance<(request: IncomingMessage, response: ServerResponse) => void>();
   const shared = { constructors: adapter.constructors, ...common };

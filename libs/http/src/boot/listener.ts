@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { AddressList } from '@customer-platform/config';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type AddressList, moduleServer, type ModulesTls } from '@customer-platform/config';
 import { correlationIdFrom } from '@customer-platform/events';
 import { Problem } from '@customer-platform/problem-json';
 import { noteConnection } from '../context/client-address.js';
@@ -42,6 +42,8 @@ interface ListenerOptions {
   readonly handler: RequestHandler;
   /** From where the gateway calls: it alone is believed about callers' addresses. */
   readonly gatewayAddresses: AddressList;
+  /** Without it, plain HTTP. */
+  readonly tls?: ModulesTls | undefined;
 }
 
 /** One HTTP server of an app: correlation, limits, measuring and a drain that loses no request. */
@@ -54,7 +56,8 @@ export class Listener {
   private refusing = false;
 
   constructor(private readonly options: ListenerOptions) {
-    this.server = createServer(
+    this.server = moduleServer(
+      options.tls,
       {
         ...options.constructors,
         maxHeaderSize: MAX_HEADER_BYTES,
@@ -66,9 +69,11 @@ export class Listener {
       (request, response) => this.receive(request, response),
     );
     this.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-      this.receive(request, response),
+      this.server.emit('request', request, response),
     );
-    this.server.on('connection', (socket) => noteConnection(socket, options.gatewayAddresses));
+    this.server.on(this.isSecure ? 'secureConnection' : 'connection', (socket: Socket) =>
+      noteConnection(socket, options.gatewayAddresses),
+    );
     this.server.on('clientError', answerClientError);
   }
 
@@ -80,7 +85,7 @@ export class Listener {
     this.looking = setInterval(() => this.look(performance.now()), LOOK_EVERY_MS).unref();
     const address = this.server.address() as AddressInfo;
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-    return `http://${name}:${address.port}`;
+    return `${this.isSecure ? 'https' : 'http'}://${name}:${address.port}`;
   }
 
   /** Lets go of peers that neither send nor take; it looks by itself as well. */
@@ -109,6 +114,10 @@ export class Listener {
     await closed;
     clearTimeout(timer);
     clearInterval(this.looking);
+  }
+
+  private get isSecure(): boolean {
+    return this.options.tls?.listens === true;
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {

@@ -16,7 +16,7 @@ import {
   type ListObjectsV2CommandOutput,
 } from '@aws-sdk/client-s3';
 import type { OnModuleInit } from '@nestjs/common';
-import type { ImportBucketConfig } from '@customer-platform/config';
+import { type ImportBucketConfig, readTlsFiles } from '@customer-platform/config';
 import { type Installation, type MarkedPlace, OtherInstallation } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import {
@@ -143,7 +143,11 @@ class Bucket {
       // Storages that are not Amazon's do not all know its later checksums; every block is authenticated by itself.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: patience.connectMs, requestTimeout: patience.callMs },
+      requestHandler: {
+        connectionTimeout: patience.connectMs,
+        requestTimeout: patience.callMs,
+        httpsAgent: tlsOf(config),
+      },
       ...(config.IMPORT_S3_ENDPOINT === undefined ? {} : { endpoint: config.IMPORT_S3_ENDPOINT }),
       ...(accessKeyId !== undefined && secretAccessKey !== undefined
         ? { credentials: { accessKeyId, secretAccessKey } }
@@ -354,6 +358,12 @@ class BucketFile implements NewFile {
     this.bytes = 0;
     return all;
   }
+}
+
+/** As Node's own agents keep connections, with whom to trust and a certificate of ours. @throws ConfigError */
+function tlsOf(config: ImportBucketConfig) {
+  const { IMPORT_S3_TLS_CA_FILE: ca, IMPORT_S3_TLS_CERT_FILE: cert, IMPORT_S3_TLS_KEY_FILE: key } = config;
+  return { keepAlive: true, maxSockets: 50, ...readTlsFiles('IMPORT_S3_TLS', { ca, cert, key }) };
 }
 
 /** What a storage refuses. Its own words stay out of logs: credentials and what was signed may stand in them. */

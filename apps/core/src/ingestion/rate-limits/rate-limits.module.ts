@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { readConfig, redisConfig } from '@customer-platform/config';
 import { Database, Installation } from '@customer-platform/database';
 import { LIMIT_STORE, LimitExchange } from './limit-exchange.js';
 import type { LimitStore } from './limit-store.js';
@@ -10,8 +9,7 @@ import { SharedBuckets } from './shared-buckets.js';
 
 /** Where `REDIS_URL` is given the limits are shared there, else in the module's PostgreSQL. */
 function limitStore(database: Database, installation: Installation): LimitStore {
-  const { REDIS_URL: url } = readConfig(redisConfig);
-  return url === undefined ? new PostgresLimitStore(database) : new RedisLimitStore(url, installation);
+  return RedisLimitStore.configured(installation) ?? new PostgresLimitStore(database);
 }
 
 /** The limits of ingestion, which all instances of core share. */

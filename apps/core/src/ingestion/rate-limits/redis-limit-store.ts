@@ -1,6 +1,13 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
 import type { OnModuleInit } from '@nestjs/common';
-import { readConfig, serviceConfig } from '@customer-platform/config';
+import {
+  ConfigError,
+  readConfig,
+  readTlsFiles,
+  redisConfig,
+  serviceConfig,
+  type TlsContents,
+} from '@customer-platform/config';
 import { type Installation, type MarkedPlace, OtherInstallation } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
@@ -83,6 +90,7 @@ export class RedisLimitStore implements LimitStore, MarkedPlace, OnModuleInit {
   constructor(
     url: string,
     private readonly installation: Pick<Installation, 'claim'>,
+    tls: TlsContents = {},
   ) {
     this.client = createClient({
       url,
@@ -90,13 +98,28 @@ export class RedisLimitStore implements LimitStore, MarkedPlace, OnModuleInit {
       disableOfflineQueue: true,
       disableClientInfo: true,
       maintNotifications: 'disabled',
-      socket: { connectTimeout: CONNECT_MS, socketTimeout: SILENT_MS, reconnectStrategy: () => RECONNECT_MS },
+      socket: {
+        connectTimeout: CONNECT_MS,
+        socketTimeout: SILENT_MS,
+        reconnectStrategy: () => RECONNECT_MS,
+        ...(url.startsWith('rediss:') ? { tls: true, ...tls } : {}),
+      },
     });
     // Each failed exchange is told of where it fails; the client insists on a listener.
     this.client.on('error', (error: unknown) => {
       this.isOwn = false;
       log.debug({ err: error }, 'The connection to Redis broke');
     });
+  }
+
+  /** The store of `REDIS_URL`; undefined where there is none. @throws ConfigError */
+  static configured(installation: Pick<Installation, 'claim'>): RedisLimitStore | undefined {
+    const { REDIS_URL: url, ...files } = readConfig(redisConfig);
+    const { REDIS_TLS_CA_FILE: ca, REDIS_TLS_CERT_FILE: cert, REDIS_TLS_KEY_FILE: key } = files;
+    const tls = readTlsFiles('REDIS_TLS', { ca, cert, key });
+    if (Object.keys(tls).length > 0 && !url?.startsWith('rediss:'))
+      throw new ConfigError('The files of REDIS_TLS_* are given, and REDIS_URL is no rediss:// address.');
+    return url === undefined ? undefined : new RedisLimitStore(url, installation, tls);
   }
 
   /**
