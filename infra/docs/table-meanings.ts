@@ -155,6 +155,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     rule_versions: 'What a rule said, for ever.',
     rules: 'A rule that gives points for events.',
     subjects: 'Whose points they are: a random reference to a contact, deleted by erasure.',
+    tombstone_rows: 'A transaction of an erased subject, listed by creation. Derived.',
     tombstones: 'What is left of an erased subject: time, count and sum.',
     transactions: 'An entry of the ledger. Rows are added and never changed.',
   },

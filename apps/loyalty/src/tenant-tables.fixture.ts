@@ -106,6 +106,14 @@ export const LOYALTY_TENANT_TABLES: TenantTables = {
     archive: 'what joins the ledger to the contact',
     removed: 'stays: until the contact is erased',
   },
+  tombstone_rows: {
+    kept: {
+      'ledger/ledger-walk.ts: which rows of the ledger are nobody’s': 'created_at transaction_id',
+    },
+    organization: 'follows from transactions',
+    archive: 'it is of nobody',
+    removed: 'stays: the ledger is kept',
+  },
   tombstones: {
     kept: {
       'ledger/erase-subjects.ts: how much there is without a name':

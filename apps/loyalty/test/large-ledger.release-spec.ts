@@ -77,6 +77,10 @@ async function fill(): Promise<number> {
       organizationId,
     ]);
   }
+  await database.query(
+    `INSERT INTO tombstone_rows SELECT $1, ${AT}, ${ID} FROM generate_series(0, ${String(ERASED_ROWS - 1)}) AS n`,
+    [organizationId],
+  );
   await database.query(`SET maintenance_work_mem = '512MB'`);
   for (const { definition } of indexes) await database.query(definition);
   await database.query('ANALYZE');

@@ -55,6 +55,10 @@ const WRONG = `
      AND EXISTS (SELECT FROM subjects s
        WHERE (s.organization_id, s.subject_ref) = (t.organization_id, t.subject_ref))
      AND NOT EXISTS (SELECT FROM links l WHERE (l.organization_id, l.transaction_id) = (t.organization_id, t.id))
+  UNION ALL SELECT 'list of erased rows', id FROM transactions t WHERE ${OWN}
+     AND EXISTS (SELECT FROM tombstones s WHERE (s.organization_id, s.subject_ref) = (t.organization_id, t.subject_ref))
+      <> EXISTS (SELECT FROM tombstone_rows r
+       WHERE (r.organization_id, r.created_at, r.transaction_id) = (t.organization_id, t.created_at, t.id))
   UNION ALL SELECT 'tombstone', subject_ref FROM tombstones tomb WHERE ${OWN}
      AND transactions <> (SELECT count(*) ${ERASED})
   UNION ALL SELECT 'receipts beyond the tombstones', organization_id FROM erasure_receipts WHERE ${OWN}

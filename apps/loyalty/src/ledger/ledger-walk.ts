@@ -14,6 +14,10 @@ const BOUNDS: Readonly<Record<string, string>> = { gt: '>', gte: '>=', lt: '<', 
 
 const isBound = ({ field, op }: ListFilter): boolean => field === 'created_at' && op in BOUNDS;
 
+/** Few rows are of the erased, and these are listed by themselves. */
+const isOfErased = ({ filters }: ListQuery): boolean =>
+  filters.some(({ field, value }) => field === 'tombstoned' && value === true);
+
 /** Whether the ledger has to be gone through for it, in the order of creation. */
 export function isWalk({ filters }: ListQuery): boolean {
   return !filters.some(({ field }) => SOUGHT.includes(field));
@@ -43,12 +47,18 @@ function rowsOf(tx: Transaction, query: ListQuery): { rows: string; parameters: 
     .filter(isBound)
     .map(({ op, value }) => `AND created_at ${BOUNDS[op] ?? '='} ${place(value, 'timestamptz')}`);
   const [at, id] = query.after ?? [];
-  const after =
-    at === undefined
-      ? ''
-      : `AND (created_at, id) ${isDescending ? '<' : '>'} (${place(at, 'timestamptz')}, ${place(id, 'uuid')})`;
+  const from = at === undefined ? undefined : `(${place(at, 'timestamptz')}, ${place(id, 'uuid')})`;
   const way = isDescending ? 'DESC' : 'ASC';
-  const rows = `SELECT * FROM transactions WHERE organization_id = $1 ${bounds.join(' ')} ${after}
-    ORDER BY created_at ${way}, id ${way}`;
+  const own = (table: string, row: string): string => {
+    const after = from === undefined ? '' : `AND (created_at, ${row}) ${isDescending ? '<' : '>'} ${from}`;
+    return `SELECT * FROM ${table} WHERE organization_id = $1 ${bounds.join(' ')} ${after}
+      ORDER BY created_at ${way}, ${row} ${way}`;
+  };
+  const rows = isOfErased(query)
+    ? `SELECT posted.* FROM (${own('tombstone_rows', 'transaction_id')}) AS own
+       CROSS JOIN LATERAL (
+         SELECT * FROM transactions WHERE organization_id = $1 AND id = own.transaction_id OFFSET 0) AS posted
+       ORDER BY own.created_at ${way}, own.transaction_id ${way}`
+    : own('transactions', 'id');
   return { rows, parameters };
 }

@@ -16,6 +16,8 @@ import { CountEarnedPoints1768100000000 } from './1768100000000-count-earned-poi
 import { FillEarnedPoints1768300000000 } from './1768300000000-fill-earned-points.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { CreateTombstoneRows1768410000000 } from './1768410000000-create-tombstone-rows.js';
+import { FillTombstoneRows1768410001000 } from './1768410001000-fill-tombstone-rows.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -35,5 +37,7 @@ export const migrations = [
   CountEarnedPoints1768100000000,
   FillEarnedPoints1768300000000,
   CreateInstallation1768388000000,
+  CreateTombstoneRows1768410000000,
   KeepProofsOfParkedEvents1768410000000,
+  FillTombstoneRows1768410001000,
 ];
