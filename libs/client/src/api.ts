@@ -2175,7 +2175,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization
-         * @description Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is set by the organization itself, by who may exchange tenant tokens. `retention` is set by the organization itself, too: a period that is new or shorter takes `identity.organizations.purge`, 403 `permission_denied` otherwise.
+         * @description Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is set by the organization itself, by who may exchange tenant tokens. `retention` is set by the organization itself, too: a period that is new or shorter takes `identity.organizations.purge`, 403 `permission_denied` otherwise. So is `sso_organizations`, and to add one takes all that `owner` holds.
          */
         patch: operations["identity.Organizations.update"];
         trace?: never;
@@ -7746,6 +7746,8 @@ export interface components {
             /** @description For how long things are kept; what is older is removed for good. Set by the organization itself, or when it is founded. A period that is new or shorter takes `identity.organizations.purge`, and counts after a day. */
             retention?: components["schemas"]["RetentionDto"] | null;
             session?: components["schemas"]["SessionLimitsDto"] | null;
+            /** @description Organizations whose SSO connections let people act here, too; else those of its own alone do. Set by the organization itself, or when it is founded; to add one takes all that `owner` holds. */
+            sso_organizations?: string[] | null;
         };
         SsoConnectionDto: {
             /** @example 0oa1b2c3d4 */
@@ -16899,7 +16901,8 @@ export interface operations {
                      *               "dead_letters_days": null,
                      *               "sends_days": null,
                      *               "webhook_deliveries_days": null
-                     *             }
+                     *             },
+                     *             "sso_organizations": null
                      *           },
                      *           "created_at": "2026-11-21T09:30:00.000Z",
                      *           "updated_at": "2026-11-21T09:30:00.000Z",
@@ -16984,7 +16987,8 @@ export interface operations {
                      *           "dead_letters_days": null,
                      *           "sends_days": null,
                      *           "webhook_deliveries_days": null
-                     *         }
+                     *         },
+                     *         "sso_organizations": null
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
@@ -17052,7 +17056,8 @@ export interface operations {
                      *           "dead_letters_days": null,
                      *           "sends_days": null,
                      *           "webhook_deliveries_days": null
-                     *         }
+                     *         },
+                     *         "sso_organizations": null
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
@@ -17147,7 +17152,8 @@ export interface operations {
                      *           "dead_letters_days": null,
                      *           "sends_days": null,
                      *           "webhook_deliveries_days": null
-                     *         }
+                     *         },
+                     *         "sso_organizations": null
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
@@ -17231,7 +17237,8 @@ export interface operations {
                      *           "dead_letters_days": null,
                      *           "sends_days": null,
                      *           "webhook_deliveries_days": null
-                     *         }
+                     *         },
+                     *         "sso_organizations": null
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { DEFAULT_SETTINGS } from '../organizations/organization-settings.js';
 import { NO_BRANDING, type Branding } from '../organizations/branding.js';
+import { leadsTo, wayOf, type CameIn } from '../sessions/ways-in.js';
 import type { PlatformClient } from './client-metadata.js';
 
 /** So many are offered on one page; of more one searches. */
@@ -49,29 +50,36 @@ SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'o
 const ALL = `
 SELECT o.organization_id AS id, o.name, o.slug ${WHERE_OPEN}
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_NAMED + 1)}`;
-const OFFERED = `${OPEN} AND lower(left(o.name, char_length($4))) = lower($4)
+/** By the way in which they came. */
+const LED = `${OPEN} AND ${leadsTo('$5', '$6')}`;
+const OFFERED = `${LED} AND lower(left(o.name, char_length($4))) = lower($4)
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
 /** An id is nobody else's slug: where it is both, the id counts. */
-const NAMED = `${OPEN} AND (o.organization_id::text = lower($4) OR o.slug = $4)
+const NAMED = `${LED} AND (o.organization_id::text = lower($4) OR o.slug = $4)
  ORDER BY o.organization_id::text = lower($4) DESC LIMIT 1`;
+const MEMBER = `
+SELECT ${WHERE_OPEN} AND ($4::text IS NULL OR o.organization_id::text = lower($4) OR o.slug = $4) LIMIT 1`;
 const LOOK = `SELECT name, settings -> 'branding' AS branding FROM organizations WHERE organization_id = $1`;
 
-/** Where a user can act by a client: where the user is a member, and the client serves people (identity.md §7). */
+/**
+ * Where a user can act by a client: where the user is a member, the client serves people, and the way in which the user
+ * came leads to (identity.md §7).
+ */
 @Injectable()
 export class OrganizationChoice {
   constructor(private readonly database: Database) {}
 
   /** By name, as far as one page goes; those whose name begins with `search`. */
   async offered(
-    userId: string,
+    cameIn: CameIn,
     reach: Reach,
     search = '',
   ): Promise<{ choices: OpenOrganization[]; more: boolean }> {
-    const rows = await this.query(OFFERED, userId, reach, search);
+    const rows = await this.query(OFFERED, cameIn, reach, search);
     return { choices: rows.slice(0, MOST_OFFERED).map(toOpen), more: rows.length > MOST_OFFERED };
   }
 
-  /** By name, as many as a client's pages are told of. */
+  /** By name, as many as a client's pages are told of; to some another sign-in may be needed. */
   async all(userId: string, reach: Reach): Promise<{ named: NamedOrganization[]; more: boolean }> {
     const values = [userId, reach.organizationId, reach.organizations === 'tree'];
     const rows = await this.database.acrossOrganizations((tx) => tx.query<NamedOrganization>(ALL, values));
@@ -79,10 +87,26 @@ export class OrganizationChoice {
   }
 
   /** The one with that id or slug; undefined where the user cannot act in it. */
-  async named(userId: string, reach: Reach, idOrSlug: string): Promise<OpenOrganization | undefined> {
+  async named(cameIn: CameIn, reach: Reach, idOrSlug: string): Promise<OpenOrganization | undefined> {
     if (idOrSlug.length > NAME_LENGTH) return undefined;
-    const [row] = await this.query(NAMED, userId, reach, idOrSlug);
+    const [row] = await this.query(NAMED, cameIn, reach, idOrSlug);
     return row && toOpen(row);
+  }
+
+  /** Whether the user is a member of one that the client serves, or of that one, by whatever way in. */
+  async isMember(
+    userId: string,
+    { organizationId, organizations }: Reach,
+    idOrSlug?: string,
+  ): Promise<boolean> {
+    const values = [
+      userId,
+      organizationId,
+      organizations === 'tree',
+      idOrSlug?.slice(0, NAME_LENGTH) ?? null,
+    ];
+    const found = await this.database.acrossOrganizations((tx) => tx.query(MEMBER, values));
+    return found.length > 0;
   }
 
   /** What an organization is called and how its pages look; of one that is gone, nothing. */
@@ -95,12 +119,15 @@ export class OrganizationChoice {
 
   private query(
     statement: string,
-    userId: string,
+    cameIn: CameIn,
     { organizationId, organizations }: Reach,
     text: string,
   ): Promise<OrganizationRow[]> {
-    const values = [userId, organizationId, organizations === 'tree', text];
-    return this.database.acrossOrganizations((tx) => tx.query<OrganizationRow>(statement, values));
+    const values = [cameIn.userId, organizationId, organizations === 'tree', text];
+    return this.database.acrossOrganizations(async (tx) => {
+      const { only, closed } = await wayOf(tx, cameIn);
+      return tx.query<OrganizationRow>(statement, [...values, only, closed]);
+    });
   }
 }
 

@@ -8,6 +8,7 @@ import { SessionBeginnings, type Authentication } from '../sessions/session-begi
 import { SessionEndings } from '../sessions/session-endings.js';
 import type { TokenSession } from '../sessions/access-token.issuing.js';
 import { vouches } from '../sessions/sso-vouching.js';
+import { GOES_ON } from '../sessions/ways-in.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId, toGrantId, type GrantOf } from './grant-id.js';
 
@@ -20,7 +21,7 @@ const LIVE = `
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
   JOIN oauth_clients c ON c.id = s.client_id AND c.generation = s.client_generation AND c.deleted_at IS NULL
    AND (c.organizations = 'tree' OR c.organization_id = s.organization_id)
- WHERE g.organization_id = $1 AND g.session_id = $2
+ WHERE ${GOES_ON} AND g.organization_id = $1 AND g.session_id = $2
    AND s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $3`;
 
 const FIND = `

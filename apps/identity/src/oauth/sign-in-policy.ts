@@ -15,6 +15,7 @@ import { platformClient, type PlatformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
 import { counted } from '../sessions/sign-in-metrics.js';
+import type { CameIn } from '../sessions/ways-in.js';
 import { SessionGrants } from './session-grants.js';
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -107,7 +108,7 @@ export class SignInPolicy {
     if (!account) return true;
     if (!result?.login) {
       const isTrusted = await this.grants.isTrusted(session.uid, session.accountId, sinceOf(session));
-      return !isTrusted || (await this.isTooLongAgo(ctx, session.accountId, sinceOf(session)));
+      return !isTrusted || (await this.isOfNoUse(ctx, session));
     }
     const at = authenticatedAt(ctx.oidc, session);
     if (!(await this.grants.isStillIn(session.accountId, at, session.amr ?? []))) return true;
@@ -117,13 +118,40 @@ export class SignInPolicy {
     );
   }
 
-  /** Whether a session would be over as it begins: organizations differ in how long a sign-in is good for. */
-  private async isTooLongAgo(ctx: KoaContextWithOIDC, userId: string, since: Date): Promise<boolean> {
+  /**
+   * Whether the sign-in of before does not lead where the user asks to act, or a session would be over as it begins:
+   * organizations differ in how long a sign-in is good for. Another way in may lead there.
+   */
+  private async isOfNoUse(ctx: KoaContextWithOIDC, session: Session): Promise<boolean> {
     const { client } = ctx.oidc;
-    if (!client) return false;
-    const chosen = await this.chosen(userId, platformClient(client), wishOf(ctx)).catch(unlessDenied);
-    const age = this.clock.now().getTime() - since.getTime();
-    return chosen !== undefined && age >= chosen.absoluteHours * HOUR_MS;
+    if (!client || !session.accountId) return false;
+    const cameIn = await this.cameIn(ctx, session);
+    const reach = platformClient(client);
+    const wish = wishOf(ctx);
+    const chosen = await this.chosen(cameIn, reach, wish).catch(unlessDenied);
+    if (chosen === undefined) return this.leadsNowhere(cameIn, reach, wish);
+    return this.clock.now().getTime() - sinceOf(session).getTime() >= chosen.absoluteHours * HOUR_MS;
+  }
+
+  /** Whether there is somewhere to act by the client, and the way in leads to none of it. */
+  private async leadsNowhere(
+    cameIn: CameIn,
+    reach: PlatformClient,
+    wish: string | undefined,
+  ): Promise<boolean> {
+    const isLed =
+      wish === undefined
+        ? (await this.choice.offered(cameIn, reach)).choices.length > 0
+        : (await this.choice.named(cameIn, reach, wish)) !== undefined;
+    return !isLed && this.choice.isMember(cameIn.userId, reach, wish);
+  }
+
+  private async cameIn({ oidc }: KoaContextWithOIDC, session: Session): Promise<CameIn> {
+    const userId = session.accountId ?? '';
+    const { connectionId } = oidc.result?.login
+      ? { connectionId: connectionOf(oidc.result) }
+      : await this.grants.signInOf(session.uid, userId, sinceOf(session));
+    return { userId, connectionId };
   }
 
   /** Begins the session once it is certain where; the provider asks nobody then. */
@@ -131,7 +159,8 @@ export class SignInPolicy {
     const { session, client, grant, provider } = ctx.oidc;
     if (!session?.accountId || !client || grant?.jti) return false;
     if (isInvited(ctx)) return true;
-    const chosen = await this.chosen(session.accountId, platformClient(client), wishOf(ctx));
+    const cameIn = await this.cameIn(ctx, session);
+    const chosen = await this.chosen(cameIn, platformClient(client), wishOf(ctx));
     if (!chosen || (chosen.demandsMfa && !session.amr?.includes('mfa'))) return true;
     const grantId = await this.begin(ctx, session, client, chosen.id);
     session.ensureClientContainer(client.clientId);
@@ -140,18 +169,18 @@ export class SignInPolicy {
     return false;
   }
 
-  /** @throws AccessDenied where the user is a member of none, or not of the one that is wished */
+  /** @throws AccessDenied where the user may act in none, or not in the one that is wished */
   private async chosen(
-    userId: string,
+    cameIn: CameIn,
     client: PlatformClient,
     wish: string | undefined,
   ): Promise<OpenOrganization | undefined> {
     if (wish !== undefined) {
-      const named = await this.choice.named(userId, client, wish);
+      const named = await this.choice.named(cameIn, client, wish);
       if (named === undefined) throw new errors.AccessDenied('the End-User is no member of the organization');
       return named;
     }
-    const { choices } = await this.choice.offered(userId, client);
+    const { choices } = await this.choice.offered(cameIn, client);
     const [first, ...others] = choices;
     if (first === undefined)
       throw new errors.AccessDenied('the End-User is no member of an organization that the client serves');

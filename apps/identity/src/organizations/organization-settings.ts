@@ -32,6 +32,8 @@ export interface OrganizationSettings {
   member_jwks: { keys: MemberJwk[] };
   branding: Branding;
   retention: RetentionSettings;
+  /** Organizations whose SSO connections let people act here, too. */
+  sso_organizations: string[];
 }
 
 /** Settings as they are kept: only what was said. */
@@ -42,6 +44,7 @@ export type StoredSettings = Partial<{
   member_jwks: { keys: MemberJwk[] };
   branding: Partial<Branding>;
   retention: Partial<RetentionSettings>;
+  sso_organizations: string[];
 }>;
 
 /** What holds where nothing is said (contract.md §6, identity.md §2). */
@@ -52,6 +55,7 @@ export const DEFAULT_SETTINGS: OrganizationSettings = {
   member_jwks: { keys: [] },
   branding: NO_BRANDING,
   retention: { events_days: null, dead_letters_days: null, sends_days: null, webhook_deliveries_days: null },
+  sso_organizations: [],
 };
 
 /** Whether something is removed that was kept before. */
@@ -75,14 +79,20 @@ export function effectiveSettings(
     member_jwks: stored.member_jwks ?? DEFAULT_SETTINGS.member_jwks,
     branding: { ...NO_BRANDING, ...stored.branding },
     retention: { ...DEFAULT_SETTINGS.retention, ...stored.retention },
+    sso_organizations: stored.sso_organizations ?? [],
   };
 }
 
-/** What of them the modules work with: how pages look is nothing to them, and for how long things are kept nothing to a call. */
+/** What of them the modules work with: how pages look and who signs in how is nothing to them, and for how long things are kept nothing to a call. */
 export function moduleSettings(
   stored: StoredSettings,
   limits?: RateLimits,
-): Omit<OrganizationSettings, 'branding' | 'retention'> {
-  const { branding: _branding, retention: _retention, ...settings } = effectiveSettings(stored, limits);
+): Omit<OrganizationSettings, 'branding' | 'retention' | 'sso_organizations'> {
+  const {
+    branding: _branding,
+    retention: _retention,
+    sso_organizations: _ssoOrganizations,
+    ...settings
+  } = effectiveSettings(stored, limits);
   return settings;
 }

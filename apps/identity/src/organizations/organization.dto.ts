@@ -9,6 +9,7 @@ import {
   IsInt,
   IsObject,
   IsString,
+  IsUUID,
   Length,
   Matches,
   Max,
@@ -34,6 +35,7 @@ import { MFA_POLICIES, type OrganizationSettings } from './organization-settings
 const SLUG = /^(?!\w{8}(?:-\w{4}){3}-\w{12}$)[a-z0-9-]{3,63}$/;
 const HIGHEST_RATE = 100_000;
 const MOST_KEYS = 10;
+const MOST_SSO_ORGANIZATIONS = 20;
 
 /** Events per second, before queueing. */
 class RateLimitsDto {
@@ -206,6 +208,19 @@ export class SettingsDto {
   @ValidateNested()
   @Type(() => RetentionDto)
   retention?: RetentionDto | null;
+
+  @ApiProperty({
+    type: [String],
+    description:
+      'Organizations whose SSO connections let people act here, too; else those of its own alone do. Set by the ' +
+      'organization itself, or when it is founded; to add one takes all that `owner` holds.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsArray()
+  @ArrayMaxSize(MOST_SSO_ORGANIZATIONS)
+  @IsUUID(undefined, { each: true })
+  sso_organizations?: string[] | null;
 }
 
 /** What `POST /v1/identity/organizations` takes: an organization below the caller's. */

@@ -76,7 +76,8 @@ export class OrganizationsController {
     description:
       'Status and rate limits are set by organizations above it; within a second they hold everywhere. `member_jwks` is ' +
       'set by the organization itself, by who may exchange tenant tokens. `retention` is set by the organization itself, ' +
-      'too: a period that is new or shorter takes `identity.organizations.purge`, 403 `permission_denied` otherwise.',
+      'too: a period that is new or shorter takes `identity.organizations.purge`, 403 `permission_denied` otherwise. ' +
+      'So is `sso_organizations`, and to add one takes all that `owner` holds.',
     response: OrganizationDto,
     problems: ['ancestor_required', 'privilege_escalation'],
   })

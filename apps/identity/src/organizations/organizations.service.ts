@@ -97,6 +97,7 @@ export class OrganizationsService {
   async create(context: RequestContext, body: CreateOrganizationDto): Promise<CreatedOrganization> {
     if (body.issue_api_key) demandHeld(context, PERMISSIONS);
     if (body.settings?.member_jwks) demandMayVouch(context, undefined);
+    if (body.settings?.sso_organizations?.length) demandHeld(context, PERMISSIONS);
     const { name, slug, locale, timezone, settings } = body;
     const created = await this.database.acrossOrganizations(async (tx) => {
       const founded = await this.founding.found(
@@ -140,6 +141,7 @@ export class OrganizationsService {
     const updated = await this.write(context, id, async (tx) => {
       if (vouches) demandMayVouch(context, id);
       if (settings?.retention !== undefined) demandOwnRetention(context, id);
+      if (settings?.sso_organizations !== undefined) demandOwnWaysIn(context, id);
       if (settings?.rate_limits) {
         demandWithin(settings.rate_limits, (await ancestorsOf(tx, [id])).get(id.toLowerCase()) ?? []);
       }
@@ -148,6 +150,7 @@ export class OrganizationsService {
         id,
         (row) => {
           if (settings?.retention) demandMayRemove(context, row.settings.retention, settings.retention);
+          demandMayLetIn(context, row.settings.sso_organizations, settings?.sso_organizations);
           return { ...patch, ...this.turn(row, status) };
         },
         { tx },
@@ -297,6 +300,29 @@ function demandMayRemove(
   });
 }
 
+/** Whose connections let people in here is said by the organization itself. @throws Problem `privilege_escalation` */
+function demandOwnWaysIn(context: RequestContext, id: string): void {
+  if (id.toLowerCase() === context.organizationId) return;
+  throw new Problem('privilege_escalation', {
+    detail: '`sso_organizations` is set by the organization itself, not by one above it.',
+    members: { missing: [] },
+  });
+}
+
+/**
+ * Whoever edits a connection of one that is let in can come in here as anybody with an address of its domains, an owner
+ * perhaps.
+ * @param before of the locked row
+ * @throws Problem `privilege_escalation`
+ */
+function demandMayLetIn(
+  context: RequestContext,
+  before: readonly string[] = [],
+  given: readonly string[] | null | undefined,
+): void {
+  if (given?.some((id) => !before.includes(id.toLowerCase()))) demandHeld(context, PERMISSIONS);
+}
+
 async function demandChildless(tx: Transaction, { id }: Organization): Promise<void> {
   if ((await tx.query(ACTIVE_CHILD, [id])).length === 0) return;
   throw new Problem('has_children', { detail: 'Delete the organizations below it first.' });
@@ -310,9 +336,10 @@ async function demandActiveParent(tx: Transaction, { parentId }: Organization): 
 }
 
 /** Settings as JSON merges them; keys reduced to what verifies. */
-function plain({ member_jwks, ...others }: SettingsDto): StoredSettings {
+function plain({ member_jwks, sso_organizations, ...others }: SettingsDto): StoredSettings {
   const keys = member_jwks?.keys.map((key) => readMemberJwk(key) as MemberJwk);
-  const given = { ...others, member_jwks: keys ? { keys } : member_jwks };
+  const letIn = sso_organizations?.map((id) => id.toLowerCase()) ?? sso_organizations;
+  const given = { ...others, member_jwks: keys ? { keys } : member_jwks, sso_organizations: letIn };
   return JSON.parse(JSON.stringify(given)) as StoredSettings;
 }
 

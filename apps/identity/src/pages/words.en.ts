@@ -152,7 +152,7 @@ export const ENGLISH: Words = {
       'Your organization asks you to sign in with its own account. Only its owners who have a second factor can use a password, if that is away.',
     submit: 'Continue with SSO',
     password: 'Use a password instead',
-    passwordEnforced: 'I am an owner: use my password',
+    passwordEnforced: 'I am an owner, or go to another organization: use my password',
   },
   factor: {
     title: 'Second step',

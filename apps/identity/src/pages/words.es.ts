@@ -28,7 +28,7 @@ export const SPANISH: Words = {
       'Tu organización pide iniciar sesión con su propia cuenta. Solo sus propietarios con segundo factor pueden usar una contraseña si aquella no está disponible.',
     submit: 'Continuar con SSO',
     password: 'Usar una contraseña',
-    passwordEnforced: 'Soy propietario: usar mi contraseña',
+    passwordEnforced: 'Soy propietario o voy a otra organización: usar mi contraseña',
   },
   factor: {
     title: 'Segundo paso',

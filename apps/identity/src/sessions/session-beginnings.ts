@@ -5,6 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
 import type { TokenSession } from './access-token.issuing.js';
 import { vouches } from './sso-vouching.js';
+import { leads, type CameIn } from './ways-in.js';
 
 const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
 const INSERT = `
@@ -52,12 +53,14 @@ export class SessionBeginnings {
 
   /**
    * @throws Problem `not_found` where the client is not there any more; `sign_in_required` where the SSO connection vouches
-   * for the user no more, or the user was suspended or has a new password since the authentication
+   * for the user no more, the way in does not lead to the organization, or the user was suspended or has a new password
+   * since the authentication
    */
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
     const { userId, organizationId, amr, correlationId, ip, userAgent, clientId, connectionId } =
       authentication;
     if (connectionId !== undefined) await demandVouching(tx, connectionId, userId);
+    await demandWay(tx, { userId, connectionId }, organizationId);
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
     const limits = effectiveSettings(organization?.settings ?? {}).session;
@@ -124,4 +127,11 @@ async function generationOf(
 async function demandVouching(tx: WorkerTransaction, connectionId: string, userId: string): Promise<void> {
   if (await vouches(tx, connectionId, userId, { hold: true })) return;
   throw new Problem('sign_in_required', { detail: 'The SSO connection vouches for the user no more.' });
+}
+
+async function demandWay(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<void> {
+  if (await leads(tx, cameIn, organizationId)) return;
+  throw new Problem('sign_in_required', {
+    detail: 'The user has signed in by a way that does not lead to this organization.',
+  });
 }

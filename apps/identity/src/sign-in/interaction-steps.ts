@@ -226,20 +226,20 @@ export class InteractionSteps {
     progress: Progress,
   ): Promise<{ open: OpenOrganization } | { outcome: Outcome }> {
     const { client, params } = visit.interaction;
-    const { userId } = progress.signedIn;
+    const { signedIn } = progress;
     const proof = invitationIn(params);
     if (proof !== undefined && progress.chosenOrganizationId === undefined) {
-      const offered = await this.invitations.offered(userId, proof);
+      const offered = await this.invitations.offered(signedIn.userId, proof);
       if (offered)
         return { outcome: { page: invitationPage(visit.frameFor(), { ...progress, ...offered }) } };
     }
     const asked = params['organization'];
     const wish = typeof asked === 'string' ? asked : progress.chosenOrganizationId;
     if (wish !== undefined) {
-      const open = await this.organizations.named(userId, client, wish);
+      const open = await this.organizations.named(signedIn, client, wish);
       return open ? { open } : { outcome: noMembership() };
     }
-    const { choices, more } = await this.organizations.offered(userId, client);
+    const { choices, more } = await this.organizations.offered(signedIn, client);
     const [only] = choices;
     if (!only && proof !== undefined)
       return { outcome: { page: notInvitedPage(visit.frameFor(), progress) } };
@@ -260,7 +260,7 @@ export class InteractionSteps {
   private async chooseOrganization(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
     const { client } = visit.interaction;
     const chosen = form.get('organization');
-    const open = await this.organizations.named(progress.signedIn.userId, client, chosen);
+    const open = await this.organizations.named(progress.signedIn, client, chosen);
     if (open) await this.progress.choose(visit.interaction, visit.browser, open.id);
     return this.show(visit);
   }
@@ -268,7 +268,7 @@ export class InteractionSteps {
   private async search(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
     const search = form.get('search').slice(0, 80);
     const { client } = visit.interaction;
-    const { choices, more } = await this.organizations.offered(progress.signedIn.userId, client, search);
+    const { choices, more } = await this.organizations.offered(progress.signedIn, client, search);
     return { page: organizationPage(visit.frameFor(), { choices, more, search }) };
   }
 

@@ -73,6 +73,7 @@ describe('signing in by a provider of the organization', () => {
     const child = await organization.admin.post<{ id: string }>('/v1/identity/organizations', {
       name: 'Sucursal',
       slug: `child-${userId.slice(0, 8)}`,
+      settings: { sso_organizations: [organization.id] },
     });
     expectStatus(child, 201);
     await bench.identity.join(child.body.id, userId);
@@ -195,13 +196,13 @@ describe('an enforced domain', () => {
     await visitor.page.getByRole('link', { name: 'Empezar de nuevo' }).click();
 
     await visitor.typeIn('Correo electrónico', `ana@${connection.domain}`, 'Continuar');
-    await visitor.press('Soy propietario: usar mi contraseña');
+    await visitor.press('Soy propietario o voy a otra organización: usar mi contraseña');
     await visitor.typeIn('Contraseña', PASSWORD, 'Iniciar sesión');
     expect(await visitor.page.getByRole('alert').innerText()).toContain('SSO');
 
     await visitor.page.goto(url);
     await visitor.typeIn('Correo electrónico', `owner@${connection.domain}`, 'Continuar');
-    await visitor.press('Soy propietario: usar mi contraseña');
+    await visitor.press('Soy propietario o voy a otra organización: usar mi contraseña');
     await visitor.typeIn('Contraseña', PASSWORD, 'Iniciar sesión');
     await visitor.press('Usar un código de recuperación');
     await visitor.typeIn('Código de recuperación', recoveryCodes[0] ?? '', 'Verificar');

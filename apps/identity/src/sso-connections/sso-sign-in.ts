@@ -4,6 +4,7 @@ import { Clock, Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import * as oidc from 'openid-client';
 import type { SignedIn } from '../sessions/signed-in.js';
+import { closedToPassword } from '../sessions/ways-in.js';
 import { domainOf } from '../domain-name.js';
 import { personIn, type ProviderPerson } from './provider-claims.js';
 import { ProviderBusy, ProviderPlaces } from './provider-places.js';
@@ -42,13 +43,10 @@ SELECT c.id, c.organization_id, c.enforced
    AND c.status = 'active' AND c.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL AND o.status = 'active'
  WHERE d.domain = $1`;
-const KEEPS_PASSWORD = `
-SELECT EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = $2 AND f.confirmed_at IS NOT NULL)
-   AND EXISTS (
-     SELECT FROM memberships m
-       JOIN role_assignments a ON a.organization_id = m.organization_id AND a.membership_id = m.id
-       JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.key = 'owner'
-      WHERE m.organization_id = $1 AND m.user_id = $2) AS keeps`;
+const ELSEWHERE = `
+SELECT FROM memberships m
+  JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
+ WHERE m.user_id = $1 AND m.organization_id <> $2 LIMIT 1`;
 
 /** Longer ones are no address, and no provider has to read them. */
 const LONGEST_HINT = 254;
@@ -76,7 +74,10 @@ export class SsoSignIn {
     return row && { connectionId: row.id, organizationId: row.organization_id, enforced: row.enforced };
   }
 
-  /** Whether the user may sign in, or be sent a link, by what is kept here. */
+  /**
+   * Whether the user may sign in, or be sent a link, by what is kept here: where no organization demands its own sign-in
+   * of the address, and, where one does, for the user's others alone.
+   */
   async allowsPassword({
     userId,
     email,
@@ -84,12 +85,10 @@ export class SsoSignIn {
     readonly userId: string;
     readonly email: string;
   }): Promise<boolean> {
-    const way = await this.forEmail(email);
-    if (!way?.enforced) return true;
-    const [row] = await this.database.acrossOrganizations((tx) =>
-      tx.query<{ keeps: boolean }>(KEEPS_PASSWORD, [way.organizationId, userId]),
-    );
-    return row?.keeps === true;
+    return this.database.acrossOrganizations(async (tx) => {
+      const closed = await closedToPassword(tx, userId, email);
+      return closed === null || (await tx.query(ELSEWHERE, [userId, closed])).length > 0;
+    });
   }
 
   /**

@@ -1,0 +1,82 @@
+import type { WorkerTransaction } from '@customer-platform/database';
+import { domainOf } from '../domain-name.js';
+
+/** Who has authenticated, and by which SSO connection; without one the platform did. */
+export interface CameIn {
+  readonly userId: string;
+  readonly connectionId?: string | undefined;
+}
+
+/** What a way in leads to. */
+export interface WayIn {
+  /** That organization alone, and those which let its connections in; null: no connection has a part in it. */
+  readonly only: string | null;
+  /** Any but this one, which demands its own connection; null: none does. */
+  readonly closed: string | null;
+}
+
+const CONNECTION = 'SELECT organization_id FROM sso_connections WHERE id = $1';
+const EMAIL = 'SELECT email FROM users WHERE id = $1';
+/** An `owner` with a second factor has a way in where the provider has none. */
+const ENFORCING = `
+SELECT c.organization_id
+  FROM sso_domains d
+  JOIN sso_connections c ON c.organization_id = d.organization_id AND c.id = d.connection_id
+   AND c.status = 'active' AND c.deleted_at IS NULL AND c.enforced
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL AND o.status = 'active'
+ WHERE d.domain = $1
+   AND NOT (EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = $2 AND f.confirmed_at IS NOT NULL)
+     AND EXISTS (
+       SELECT FROM memberships m
+         JOIN role_assignments a ON a.organization_id = m.organization_id AND a.membership_id = m.id
+         JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.key = 'owner'
+        WHERE m.organization_id = c.organization_id AND m.user_id = $2))`;
+
+/** SQL: whether the organization `o` lets connections of the one in `organization` in. */
+const letsIn = (organization: string): string =>
+  `(o.organization_id = ${organization} OR coalesce(o.settings -> 'sso_organizations', '[]') ? ${organization}::text)`;
+
+/**
+ * SQL: whether a way in leads to the organization `o`, by the parameters that hold its `only` and its `closed`. A
+ * connection is edited by one organization: with the say of whom it is, it could act in every other as its people.
+ */
+export function leadsTo(only: string, closed: string): string {
+  return `(${only}::uuid IS NULL OR ${letsIn(`${only}::uuid`)})
+   AND (${closed}::uuid IS NULL OR o.organization_id <> ${closed}::uuid)`;
+}
+
+/** SQL: whether the session `s` may go on in the organization `o`, which may have ceased to let its connection in. */
+export const GOES_ON = `(s.connection_id IS NULL
+   OR EXISTS (SELECT FROM sso_connections k WHERE k.id = s.connection_id AND ${letsIn('k.organization_id')}))`;
+
+const LEADS = `
+SELECT FROM organizations o WHERE o.organization_id = $1 AND ${leadsTo('$2', '$3')} FOR SHARE`;
+
+/** Where somebody who came in like this may act, as far as that depends on how they came in. */
+export async function wayOf(tx: WorkerTransaction, { userId, connectionId }: CameIn): Promise<WayIn> {
+  if (connectionId !== undefined) {
+    const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);
+    // Of one that is gone, nowhere: its id is no organization's.
+    return { only: connection?.organization_id ?? connectionId, closed: null };
+  }
+  const [user] = await tx.query<{ email: string }>(EMAIL, [userId]);
+  return { only: null, closed: user === undefined ? null : await closedToPassword(tx, userId, user.email) };
+}
+
+/** The organization in which people with the address act by its connection alone; null where there is none. */
+export async function closedToPassword(
+  tx: WorkerTransaction,
+  userId: string,
+  email: string,
+): Promise<string | null> {
+  const domain = domainOf(email);
+  if (domain === undefined) return null;
+  const [enforcing] = await tx.query<{ organization_id: string }>(ENFORCING, [domain, userId]);
+  return enforcing?.organization_id ?? null;
+}
+
+/** Whether they may act in the organization; so it stays until the transaction ends. */
+export async function leads(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<boolean> {
+  const { only, closed } = await wayOf(tx, cameIn);
+  return (await tx.query(LEADS, [organizationId, only, closed])).length > 0;
+}
