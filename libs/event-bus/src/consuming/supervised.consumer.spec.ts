@@ -1,4 +1,6 @@
+import { zstdCompressSync } from 'node:zlib';
 import type { INestApplication } from '@nestjs/common';
+import { metrics } from '@customer-platform/http';
 import kafkajs, { type Consumer, type ConsumerRunConfig } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
@@ -264,6 +266,60 @@ describe('a topic of another module', () => {
       });
       await eventually(() => producer.send(theirs, { key: 'k', value: 'theirs' }));
       await eventually(() => expect(values).toContain('theirs'));
+    } finally {
+      await consumer.stop();
+    }
+  });
+});
+
+describe('a batch in a compression that nobody here knows', () => {
+  const { CompressionCodecs, CompressionTypes } = kafkajs;
+  const unknown = CompressionCodecs[CompressionTypes.ZSTD];
+
+  async function sendCompressed(topic: string): Promise<void> {
+    CompressionCodecs[CompressionTypes.ZSTD] = () => ({
+      compress: ({ buffer }: { buffer: Buffer }) => Promise.resolve(zstdCompressSync(buffer)),
+      decompress: () => Promise.reject(new Error('Nobody reads it here')),
+    });
+    const client = app.get(KafkaClient);
+    const producer = client.producer();
+    await producer.connect();
+    const messages = [{ key: 'k', value: 'compressed' }];
+    await producer.send({ topic: client.named(topic), messages, compression: CompressionTypes.ZSTD });
+    await producer.disconnect();
+    CompressionCodecs[CompressionTypes.ZSTD] = unknown;
+  }
+
+  it('is written by the broker as it can be read', async () => {
+    const topic = 'spec.recompressed';
+    await app.get(Topics).ensure([topic]);
+    await sendCompressed(topic);
+    const { consumer, values } = await consuming(topic, app.get(KafkaClient), 1);
+    await eventually(() => {
+      expect([...values].sort()).toEqual(['0', 'compressed']);
+    });
+    await consumer.stop();
+  });
+
+  it('is counted where a topic was set otherwise, and nothing is passed over', async () => {
+    const topic = 'loyalty.domain-events';
+    const client = app.get(KafkaClient);
+    const configEntries = [{ name: 'compression.type', value: 'producer' }];
+    const name = client.named(topic);
+    await app.get(Topics).withAdmin((admin) =>
+      admin.createTopics({
+        waitForLeaders: true,
+        topics: [{ topic: name, numPartitions: 1, configEntries }],
+      }),
+    );
+    await sendCompressed(topic);
+    const { consumer, values } = await consuming(topic, client, 1);
+    try {
+      await eventually(async () => {
+        const counted = await metrics.getSingleMetricAsString('event_consumer_undecodable_total');
+        expect(counted).toContain(`{group="${topic}"}`);
+      });
+      expect(values.size).toBe(0);
     } finally {
       await consumer.stop();
     }

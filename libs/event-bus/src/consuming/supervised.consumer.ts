@@ -1,5 +1,6 @@
-import { log, SteadyLoop } from '@customer-platform/http';
+import { log, metrics, SteadyLoop } from '@customer-platform/http';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
+import { Counter } from 'prom-client';
 import { ConsumptionEnded, TopicsMissing } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
@@ -32,6 +33,13 @@ export interface Consumption {
   /** The offset moves on when it resolves. A throw is tried again, for ever; `ConsumptionEnded` leaves the rest. */
   process(chunk: Chunk): Promise<void>;
 }
+
+const undecodable = new Counter({
+  name: 'event_consumer_undecodable_total',
+  help: 'Times that a consumer met a batch in a compression that it does not know, and stands still before it',
+  labelNames: ['group'],
+  registers: [metrics],
+});
 
 const RESTART_PAUSE_MS = [250, 500, 1_000];
 /** An outage is told when it begins and then about every half minute. */
@@ -113,6 +121,7 @@ export class SupervisedConsumer {
         const there = await this.topicsThere();
         if (!this.stopping) await this.runOnce(there);
       } catch (error) {
+        if (isUndecodable(error)) undecodable.inc({ group: this.consumption.group });
         if (failures % SAY_EVERY === 0) {
           log.warn(
             { err: error, group: this.consumption.group, failures },
@@ -317,6 +326,11 @@ class MembershipLost extends Error {
     super('The membership of the consumer group is lost', { cause });
     this.name = 'MembershipLost';
   }
+}
+
+/** kafkajs's word for a batch in snappy, lz4 or zstd. Passing over it could lose what is in it: the operator decides. */
+function isUndecodable(error: unknown): boolean {
+  return error instanceof Error && error.name === 'KafkaJSNotImplemented';
 }
 
 function asError(error: unknown): Error {

@@ -12,6 +12,16 @@ const OF_TOPIC = 1;
 /** kafkajs's `ConfigResourceTypes`, which Node's ES modules do not see. */
 const TOPIC = 2;
 const BROKER = 4;
+/**
+ * What all topics are set to. The broker writes what comes compressed as it is to be read: nobody here reads snappy, lz4 or
+ * zstd, and one such batch would hold up all consumers of its partition; one of gzip may inflate to more than a process has,
+ * and is refused by the broker for its size so.
+ */
+export const OF_ALL_TOPICS: Readonly<Record<string, string>> = {
+  'message.timestamp.type': 'LogAppendTime',
+  'cleanup.policy': 'delete',
+  'compression.type': 'uncompressed',
+};
 /** What brokers answer whom they know and do not allow it. */
 export const NOT_ALLOWED = new Set(['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED']);
 
@@ -51,8 +61,8 @@ export class TopicSettings {
   }
 
   /**
-   * Compares what is set with what must be: times stamped by the broker, records deleted by age only, and no sooner than
-   * `retention`. What is longer or has been added by an operator stays.
+   * Compares what is set with what must be: times stamped by the broker, nothing compressed, records deleted by age only, and
+   * no sooner than `retention`. What is longer or has been added by an operator stays.
    * @throws WeakReplication
    */
   async reconcile(admin: Admin, topics: readonly TopicAsFound[]): Promise<void> {
@@ -105,9 +115,8 @@ function valueOf(entries: readonly ConfigEntries[], name: string): string {
 
 async function correct(admin: Admin, topic: TopicAsFound, entries: readonly ConfigEntries[]): Promise<void> {
   const wanted = new Map<string, string>();
-  if (valueOf(entries, 'message.timestamp.type') !== 'LogAppendTime')
-    wanted.set('message.timestamp.type', 'LogAppendTime');
-  if (valueOf(entries, 'cleanup.policy') !== 'delete') wanted.set('cleanup.policy', 'delete');
+  for (const [name, value] of Object.entries(OF_ALL_TOPICS))
+    if (valueOf(entries, name) !== value) wanted.set(name, value);
   if (isShorter(valueOf(entries, 'retention.ms'), topic.retention))
     wanted.set('retention.ms', topic.retention);
   if (wanted.size === 0) return;

@@ -42,6 +42,7 @@ describe('Topics', () => {
     await app.get(Topics).ensure(['spec.made', 'audit.checkpoints']);
     const made = await settingsOf('spec.made');
     expect(made('message.timestamp.type')).toBe('LogAppendTime');
+    expect(made('compression.type')).toBe('uncompressed');
     expect(made('retention.ms')).toBe(String(7 * 24 * 3_600_000));
     expect((await settingsOf('audit.checkpoints'))('retention.ms')).toBe('-1');
   });
@@ -58,6 +59,7 @@ describe('Topics', () => {
               { name: 'retention.ms', value: '3600000' },
               { name: 'message.timestamp.type', value: 'CreateTime' },
               { name: 'cleanup.policy', value: 'compact' },
+              { name: 'compression.type', value: 'zstd' },
               { name: 'segment.bytes', value: '1048576' },
             ],
           },
@@ -68,6 +70,7 @@ describe('Topics', () => {
     const settings = await settingsOf('spec.old');
     expect(settings('message.timestamp.type')).toBe('LogAppendTime');
     expect(settings('cleanup.policy')).toBe('delete');
+    expect(settings('compression.type')).toBe('uncompressed');
     expect(settings('retention.ms')).toBe(String(7 * 24 * 3_600_000));
     expect(settings('segment.bytes')).toBe('1048576');
     expect(app.get(Topics).partitionsOf('spec.old')).toBe(5);

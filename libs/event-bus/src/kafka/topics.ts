@@ -9,7 +9,7 @@ import { within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
 import { MarkedKafka } from './marked.kafka.js';
 import { isOnlyOf } from './protocol-error.js';
-import { mustBeOurs, TopicSettings, type TopicAsFound } from './topic.settings.js';
+import { mustBeOurs, OF_ALL_TOPICS, TopicSettings, type TopicAsFound } from './topic.settings.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
 const RETENTION_MS = 7 * 24 * 3_600_000;
@@ -197,8 +197,7 @@ export class Topics {
           replicationFactor: -1,
           configEntries: [
             { name: 'retention.ms', value: this.retentionOf(topic) },
-            { name: 'message.timestamp.type', value: 'LogAppendTime' },
-            { name: 'cleanup.policy', value: 'delete' },
+            ...Object.entries(OF_ALL_TOPICS).map(([name, value]) => ({ name, value })),
           ],
         })),
       });
