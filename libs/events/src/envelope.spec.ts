@@ -85,6 +85,28 @@ describe('the catalogue', () => {
   });
 });
 
+describe('an event that is nested', () => {
+  const nested = (levels: number): string => {
+    const properties = `"properties":{"deep":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    const text = JSON.stringify(anEvent()).replace(/"properties":\{[^}]*\}/, properties);
+    expect(text).toContain(properties);
+    return text;
+  };
+
+  it('as deep as callers may is read', () => {
+    expect(parseDomainEvent(TOPIC, nested(32)).type).toBe('core.event.recorded.v1');
+  });
+
+  it('thousands of levels deep is none: nobody could write it again', () => {
+    expect(() => parseDomainEvent(TOPIC, nested(5_000))).toThrow(
+      new InvalidDomainEvent(
+        'core.event.recorded.v1',
+        'core.event.recorded.v1: nested more than 100 levels deep',
+      ),
+    );
+  });
+});
+
 /** A trace id written as a UUID, as callers send it: version 12 of a variant that there is not. */
 const OF_NO_VERSION = '01234567-89ab-cdef-0123-456789abcdef';
 

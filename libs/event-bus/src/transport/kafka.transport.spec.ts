@@ -194,29 +194,6 @@ describe('handlers under @OnEvent', () => {
     });
   });
 
-  it('an event nested thousands of levels deep is parked as it came, and what comes later goes on', async () => {
-    const key = randomUUID();
-    const text = envelopeOf('core.event.recorded.v1', recordedOf(organizationId, key, 'deep'));
-    const nested = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
-    const deep = text.replace('"properties":{}', `"properties":{"deep":${nested}}`);
-    expect(deep.length).toBeGreaterThan(text.length);
-    const headers = { ce_type: 'core.event.recorded.v1' };
-    await app.get(RecordProducer).send('core.domain-events', { key, value: deep, headers });
-    await publish(recordedOf(organizationId, key, 'after the deep one'));
-    await eventually(async () => {
-      expect(seen.taken.map(({ name }) => name)).toEqual(['after the deep one']);
-      const parked = await inOrganization(app, organizationId, (tx) =>
-        tx.query('SELECT payload, error FROM parked_events WHERE key = $1', [key]),
-      );
-      expect(parked).toEqual([
-        {
-          payload: deep,
-          error: 'InvalidDomainEvent: core.event.recorded.v1: nested more than 100 levels deep',
-        },
-      ]);
-    });
-  });
-
   it('an infrastructure error blames no event: it is tried until it passes', async () => {
     seen.away = 6;
     const key = randomUUID();
