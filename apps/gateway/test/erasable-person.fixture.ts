@@ -5,7 +5,7 @@ import { EVENT } from './chain.fixture.js';
 const SETTLED = { within: 60_000 };
 
 /** The check digit of a Chilean RUT, modulo 11. */
-function checkDigit(digits: string): string {
+export function checkDigit(digits: string): string {
   const sum = [...digits].reverse().reduce((total, digit, at) => total + Number(digit) * (2 + (at % 6)), 0);
   const rest = 11 - (sum % 11);
   return rest === 11 ? '0' : rest === 10 ? 'K' : String(rest);

@@ -1,6 +1,7 @@
 import { END_WITHIN_MS } from '@customer-platform/testing';
 import { jest } from '@jest/globals';
 import './client.suite.js';
+import './edges.suite.js';
 import './erasure.suite.js';
 import './impersonation.suite.js';
 import './merge.suite.js';
