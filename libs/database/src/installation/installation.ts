@@ -51,6 +51,8 @@ const RENEWED = `UPDATE installation SET id = gen_random_uuid(), postgres = NULL
 @Injectable()
 export class Installation {
   private own: Promise<Found> | undefined;
+  /** As the process was started. */
+  private readonly isLocal = isLocal();
 
   constructor(private readonly database: Database) {}
 
@@ -60,7 +62,7 @@ export class Installation {
    * @throws OtherInstallation
    */
   async atStart(): Promise<void> {
-    if (isLocal()) return;
+    if (this.isLocal) return;
     try {
       await askedAtStart(() => this.id());
     } catch (error) {
@@ -128,7 +130,7 @@ export class Installation {
   private async demand(): Promise<Found> {
     const found = await this.found();
     const { id, postgres, server } = found;
-    if (isLocal() || server === null) return found;
+    if (this.isLocal || server === null) return found;
     if (postgres === null) {
       await this.database.acrossOrganizations((tx) => tx.query(USED_ON, [server]));
       return found;

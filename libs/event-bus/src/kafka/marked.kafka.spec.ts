@@ -87,7 +87,7 @@ describe('an installation and its Kafka', () => {
     process.env['PLATFORM_MODE'] = 'local';
     await started(async (app) => {
       process.env['PLATFORM_MODE'] = 'production';
-      const topics = app.get(Topics);
+      const topics = new Topics(app.get(KafkaClient), { module: 'core' }, app.get(Installation));
       await topics.withAdmin((admin) =>
         new MarkedKafka(app.get(KafkaClient), admin, 'core').mark(randomUUID()),
       );

@@ -35,6 +35,8 @@ export class Topics {
   private readonly underway = new Map<string, Promise<void>>();
   private readonly settings = new TopicSettings();
   private brokerCount = 1;
+  /** As the process was started. */
+  private readonly compares = mustBeOurs();
   private isOwn = false;
 
   constructor(
@@ -138,7 +140,7 @@ export class Topics {
 
   /** No topic of another installation is read or written. */
   private async claim(admin: Admin): Promise<void> {
-    if (this.isOwn || this.options.readsOnly || !this.installation || !mustBeOurs()) return;
+    if (this.isOwn || this.options.readsOnly || !this.installation || !this.compares) return;
     await this.installation.claim(new MarkedKafka(this.client, admin, this.options.module));
     this.isOwn = true;
   }
