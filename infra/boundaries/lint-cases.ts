@@ -1,5 +1,13 @@
 import { inService, SERVICE, type LintCase } from './lint-case.ts';
-import { endCases, lockCases, promiseCases, streamCases, timeCases, workCases } from './running-cases.ts';
+import {
+  clockCases,
+  endCases,
+  lockCases,
+  promiseCases,
+  streamCases,
+  timeCases,
+  workCases,
+} from './running-cases.ts';
 
 const lines = (count: number): string =>
   'export const one = 1;\n'.repeat(count).replaceAll(/one/g, () => `n${next()}`);
@@ -279,6 +287,7 @@ export const lintCases: LintCase[] = [
   ...lockCases,
   ...endCases,
   ...workCases,
+  ...clockCases,
   ...promiseCases,
   ...streamCases,
   ...timeCases,

@@ -96,6 +96,32 @@ export const workCases: LintCase[] = [
   ),
 ];
 
+const SETTLED = 'apps/loyalty/src/expiry/settled.ts';
+const inUnit = (name: string, illegal: string, legal: string): LintCase => ({
+  name,
+  rule: 'house/time-after-locks',
+  illegal: { path: SETTLED, code: illegal },
+  legal: { path: SETTLED, code: legal },
+});
+/** A transaction knows the time once it has its locks. */
+export const clockCases: LintCase[] = [
+  inUnit(
+    'a clock read in a transaction',
+    'export const end = (database: Database) => database.inOrganization(own, (tx) => take(tx, clock.now()));\n',
+    'export const end = (database: Database) => database.inOrganization(own, (tx) => afterLocks(clock, take(tx)));\n',
+  ),
+  inUnit(
+    'a date made by a function that takes a transaction',
+    'export const end = (tx: Transaction) => take(tx, new Date());\n',
+    'export const end = (tx: Transaction, at: number) => take(tx, new Date(at));\n',
+  ),
+  inUnit(
+    'the milliseconds of a function within one that takes a transaction',
+    'export const end = (rows: Row[], tx: WorkerTransaction) => rows.map((row) => take(tx, row, Date.now()));\n',
+    'export const end = (rows: Row[], began: number) => rows.map((row) => take(row, Date.now() - began));\n',
+  ),
+];
+
 const LISTENING = "{ constructor() { super(); this.on('error', () => this.destroy()); } }";
 /** What fails is heard. */
 export const streamCases: LintCase[] = [

@@ -13,6 +13,7 @@ import { noEndlessTurns } from './no-endless-turns.rule.ts';
 import { noRescannedLock } from './no-rescanned-lock.rule.ts';
 import { noSwallowedError } from './no-swallowed-error.rule.ts';
 import { registeredWork } from './registered-work.rule.ts';
+import { timeAfterLocks } from './time-after-locks.rule.ts';
 
 /** The conventions of this repository that no published rule states. */
 export const house = {
@@ -32,5 +33,6 @@ export const house = {
     'no-rescanned-lock': noRescannedLock,
     'no-swallowed-error': noSwallowedError,
     'registered-work': registeredWork,
+    'time-after-locks': timeAfterLocks,
   } satisfies Record<string, Rule.RuleModule>,
 };
