@@ -30,6 +30,7 @@ import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-inde
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
+import { RememberAuthTimes1767124000000 } from './1767124000000-remember-auth-times.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -61,6 +62,7 @@ export const migrations: MigrationClass[] = [
   BoundSignInsOfSites1767114100000,
   IndexOpenAndEndedSessions1767122000000,
   IndexSsoRequestsByInteraction1767123000000,
+  RememberAuthTimes1767124000000,
   CreateTenantTallies1767404100000,
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,

@@ -112,14 +112,14 @@ export class Interactions {
     }
     const { signedIn, organizationId } = result;
     const organization = organizationId === undefined ? {} : { organization: organizationId };
-    const { userId, amr, authenticatedAt, connectionId } = signedIn;
+    const { userId, amr, authenticatedAt, authTime, connectionId } = signedIn;
     // Whoever has signed in before may have given a second factor since.
     const { session } = found;
     const isKnown = session?.accountId === userId && amr.every((one) => session.amr?.includes(one));
     if (found.prompt.name === 'organization' && isKnown) return organization;
-    const ts = epochSeconds(authenticatedAt);
+    const ts = epochSeconds(authTime ?? authenticatedAt);
     const login = { accountId: userId, amr: [...amr], ts, remember: true, connectionId };
-    return { login, authenticatedAt, ...organization };
+    return { login, authenticatedAt, authTime, ...organization };
   }
 
   private async allow({ grantId, prompt }: ProviderInteraction, scopes: readonly string[]): Promise<void> {

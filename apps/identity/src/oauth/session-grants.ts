@@ -46,10 +46,10 @@ UPDATE sessions s
   FROM organizations o
  WHERE s.organization_id = $1 AND s.id = $2 AND o.organization_id = s.organization_id
    AND (s.ended_at IS NULL OR s.ended_reason = 'token_reuse')
-RETURNING s.user_id, s.client_id, s.authenticated_at, s.amr`;
+RETURNING s.user_id, s.client_id, coalesce(s.auth_time, s.authenticated_at) AS authenticated_at, s.amr`;
 
 const LOOK = `
-SELECT user_id, client_id, authenticated_at, amr FROM sessions
+SELECT user_id, client_id, coalesce(auth_time, authenticated_at) AS authenticated_at, amr FROM sessions
  WHERE organization_id = $1 AND id = $2 AND (ended_at IS NULL OR ended_reason = 'token_reuse')`;
 
 const OWNER = 'SELECT user_id FROM sessions WHERE organization_id = $1 AND id = $2';
@@ -60,7 +60,8 @@ SELECT s.organization_id, s.id FROM oauth_grants g
  WHERE g.browser = $1 AND s.ended_at IS NULL`;
 
 /** What has begun in a browser for whoever signed in there at that second. */
-const BY_SIGN_IN = `s.authenticated_at >= $3 AND s.authenticated_at < $3::timestamptz + interval '1 second'`;
+const BY_SIGN_IN = `coalesce(s.auth_time, s.authenticated_at) >= $3
+   AND coalesce(s.auth_time, s.authenticated_at) < $3::timestamptz + interval '1 second'`;
 
 /**
  * A browser is trusted for as long as something that began in it goes on, something has begun by the sign-in in question,
@@ -69,17 +70,17 @@ const BY_SIGN_IN = `s.authenticated_at >= $3 AND s.authenticated_at < $3::timest
  */
 const TRUSTED = `
 WITH seen AS (
-  SELECT s.ended_at, s.ended_reason, ${BY_SIGN_IN} AS by_sign_in, 'mfa' = ANY (s.amr) AS has_factor,
+  SELECT s.ended_at, s.ended_reason, s.authenticated_at, ${BY_SIGN_IN} AS by_sign_in, 'mfa' = ANY (s.amr) AS has_factor,
          s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $4 AS live
     FROM oauth_grants g
     JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
    WHERE g.browser = $1 AND s.user_id = $2
-)
+), arrived AS (SELECT max(authenticated_at) AS at FROM seen WHERE by_sign_in)
 SELECT coalesce(bool_or(live) AND bool_or(by_sign_in), false)
-   AND NOT coalesce(bool_or(ended_at >= $3 AND ended_reason NOT IN ('logout', 'idle', 'absolute', 'mfa_changed')), false)
+   AND NOT coalesce(bool_or(ended_at >= at AND ended_reason NOT IN ('logout', 'idle', 'absolute', 'mfa_changed')), false)
    AND (coalesce(bool_or(live AND by_sign_in AND has_factor), false)
-        OR NOT coalesce(bool_or(ended_at >= $3 AND ended_reason = 'mfa_changed'), false)) AS trusted
-  FROM seen`;
+        OR NOT coalesce(bool_or(ended_at >= at AND ended_reason = 'mfa_changed'), false)) AS trusted
+  FROM seen, arrived`;
 
 /** What a sign-in has begun in a browser for a client, in the organization with that id or slug. */
 const BEGUN = `
@@ -88,11 +89,12 @@ SELECT s.organization_id, s.id FROM oauth_grants g
   JOIN organizations o ON o.organization_id = s.organization_id
  WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.client_id = $4 AND s.amr @> $5::text[]
    AND (o.organization_id::text = lower($6) OR o.slug = $6) AND s.ended_at IS NULL
+   AND ($7::timestamptz IS NULL OR s.authenticated_at >= $7)
  ORDER BY o.organization_id::text = lower($6) DESC, s.created_at DESC LIMIT 1`;
 
 /** An SSO connection that vouched in that second is not passed over. */
 const SIGN_IN = `
-SELECT s.authenticated_at, s.connection_id FROM oauth_grants g
+SELECT s.authenticated_at, s.auth_time, s.connection_id FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
  WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN}
  ORDER BY s.connection_id IS NULL, s.created_at DESC LIMIT 1`;
@@ -113,6 +115,8 @@ SELECT id FROM users
 interface BrowserSignIn {
   /** To the millisecond, as far as something begun by it is known. */
   readonly authenticatedAt: Date;
+  /** When that was at the SSO provider. */
+  readonly authTime?: Date;
   /** The SSO connection that vouched. */
   readonly connectionId?: string;
 }
@@ -123,6 +127,8 @@ interface SignInOfBrowser {
   readonly userId: string;
   readonly since: Date;
   readonly amr: readonly string[];
+  /** Where only what has begun by this very authentication counts. */
+  readonly arrivedAt?: Date;
 }
 
 interface GrantRow {
@@ -138,6 +144,12 @@ interface UsedRow {
   client_id: string | null;
   authenticated_at: Date;
   amr: string[];
+}
+
+interface SignInRow {
+  authenticated_at: Date;
+  auth_time: Date | null;
+  connection_id: string | null;
 }
 
 const DEFAULT_IDLE_MINUTES = 30;
@@ -244,8 +256,8 @@ export class SessionGrants {
 
   /** The grant of what a sign-in has begun already; it is for the caller to see whether that goes on. */
   async begun(by: SignInOfBrowser, clientId: string, organization: string): Promise<string | undefined> {
-    const { browser, userId, since, amr } = by;
-    const values = [browser, userId, since, clientId, amr, organization];
+    const { browser, userId, since, amr, arrivedAt } = by;
+    const values = [browser, userId, since, clientId, amr, organization, arrivedAt ?? null];
     const [row] = await this.database.acrossOrganizations((tx) =>
       tx.query<{ organization_id: string; id: string }>(BEGUN, values),
     );
@@ -294,12 +306,9 @@ async function signInOf(
   userId: string,
   since: Date,
 ): Promise<BrowserSignIn> {
-  const [row] = await tx.query<{ authenticated_at: Date; connection_id: string | null }>(SIGN_IN, [
-    browser,
-    userId,
-    since,
-  ]);
+  const [row] = await tx.query<SignInRow>(SIGN_IN, [browser, userId, since]);
   if (!row) return { authenticatedAt: since };
   const { authenticated_at: authenticatedAt, connection_id: connectionId } = row;
-  return { authenticatedAt, ...(connectionId !== null && { connectionId }) };
+  const authTime = row.auth_time;
+  return { authenticatedAt, ...(authTime && { authTime }), ...(connectionId !== null && { connectionId }) };
 }

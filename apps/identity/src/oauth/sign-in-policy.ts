@@ -76,7 +76,8 @@ export class SignInPolicy {
       if (grant ?? wish === undefined) return grant;
     }
     const { uid: browser, accountId: userId, amr = [] } = session;
-    const by = { browser, userId, since: sinceOf(session), amr };
+    const arrived = result?.login ? { arrivedAt: authenticatedAt(ctx.oidc, session) } : {};
+    const by = { browser, userId, since: sinceOf(session), amr, ...arrived };
     return find(await available(this.grants.begun(by, client.clientId, wish)));
   }
 
@@ -124,13 +125,19 @@ export class SignInPolicy {
    */
   private async isOfNoUse(ctx: KoaContextWithOIDC, session: Session): Promise<boolean> {
     const { client } = ctx.oidc;
-    if (!client || !session.accountId) return false;
-    const cameIn = await this.cameIn(ctx, session);
+    const { accountId: userId } = session;
+    if (!client || !userId) return false;
+    const { connectionId, authenticatedAt: since } = await this.grants.signInOf(
+      session.uid,
+      userId,
+      sinceOf(session),
+    );
+    const cameIn = { userId, connectionId };
     const reach = platformClient(client);
     const wish = wishOf(ctx);
     const chosen = await this.chosen(cameIn, reach, wish).catch(unlessDenied);
     if (chosen === undefined) return this.leadsNowhere(cameIn, reach, wish);
-    return this.clock.now().getTime() - sinceOf(session).getTime() >= chosen.absoluteHours * HOUR_MS;
+    return this.clock.now().getTime() - since.getTime() >= chosen.absoluteHours * HOUR_MS;
   }
 
   /** Whether there is somewhere to act by the client, and the way in leads to none of it. */
@@ -191,14 +198,23 @@ export class SignInPolicy {
   private async begin(ctx: KoaContextWithOIDC, session: Session, client: Client, organizationId: string) {
     const { req, oidc } = ctx;
     const userId = session.accountId ?? '';
-    const { authenticatedAt: at, connectionId } = oidc.result?.login
-      ? { authenticatedAt: authenticatedAt(oidc, session), connectionId: connectionOf(oidc.result) }
+    const {
+      authenticatedAt: at,
+      authTime,
+      connectionId,
+    } = oidc.result?.login
+      ? {
+          authenticatedAt: authenticatedAt(oidc, session),
+          authTime: timeIn(oidc.result, 'authTime'),
+          connectionId: connectionOf(oidc.result),
+        }
       : await this.grants.signInOf(session.uid, userId, sinceOf(session));
     const authentication = {
       userId,
       organizationId,
       amr: session.amr ?? [],
       authenticatedAt: at,
+      authTime,
       connectionId,
       clientId: client.clientId,
       correlationId: currentCorrelationId() ?? newId(),
@@ -238,8 +254,12 @@ function sinceOf({ loginTs = 0 }: Session): Date {
 
 /** To the millisecond in the sign-in itself; of what was before it the protocol keeps seconds. */
 function authenticatedAt({ result }: KoaContextWithOIDC['oidc'], session: Session): Date {
-  const at = result?.['authenticatedAt'];
-  return typeof at === 'string' ? new Date(at) : sinceOf(session);
+  return timeIn(result, 'authenticatedAt') ?? sinceOf(session);
+}
+
+function timeIn(result: InteractionResults | undefined, name: string): Date | undefined {
+  const time = result?.[name];
+  return typeof time === 'string' ? new Date(time) : undefined;
 }
 
 /** The SSO connection that vouches for whoever has signed in just now. */

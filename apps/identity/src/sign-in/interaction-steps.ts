@@ -139,7 +139,7 @@ export class InteractionSteps {
     const connection = email === undefined ? undefined : await this.sso.forEmail(email);
     if (email === undefined || !connection) return { page: start(visit) };
     const { interaction, browser } = visit;
-    const from = { browserHash: browser.hash, loginHint: email };
+    const from = { browserHash: browser.hash, loginHint: email, anew: freshnessIn(interaction.params) };
     const { href } = await this.sso.begin(interaction, connection.connectionId, from);
     return { page: leavingPage(visit.frameFor(), href) };
   }
@@ -323,6 +323,16 @@ function start(visit: Visit): Page {
 function startAnew(visit: Visit): Page {
   const frame = visit.frameFor();
   return emailPage(frame, { error: wordsOf(frame.language).signIn.anew });
+}
+
+/** How fresh a sign-in the client asks for: it is the provider that can see to it. */
+function freshnessIn({ prompt, max_age: age }: Interaction['params']): {
+  prompt?: 'login';
+  max_age?: string;
+} {
+  const isAnew = typeof prompt === 'string' && prompt.split(' ').includes('login');
+  const max_age = typeof age === 'number' || typeof age === 'string' ? { max_age: String(age) } : {};
+  return { ...(isAnew && { prompt: 'login' }), ...max_age };
 }
 
 /** The proof that somebody has the token of an invitation, where the request carries one. */

@@ -57,10 +57,12 @@ export class PageErrorsFilter implements ExceptionFilter {
 }
 
 /** The page that was asked for, or whose form it was. */
-function wayBack({ url = '' }: IncomingMessage): string | undefined {
-  const [path = ''] = url.split('?');
+function wayBack(request: IncomingMessage): string | undefined {
+  const [path = ''] = (request.url ?? '').split('?');
   if (path.startsWith('/oauth/interactions/')) return path;
-  return path.startsWith('/oauth/password-reset') ? '/oauth/password-reset/request' : undefined;
+  if (path.startsWith('/oauth/password-reset')) return '/oauth/password-reset/request';
+  const uid = underWayIn(request);
+  return uid === undefined ? undefined : `/oauth/interactions/${uid}`;
 }
 
 /** The newest sign-in of a browser, for which it has a cookie: the page itself looks at that. */

@@ -41,6 +41,7 @@ interface ProgressRow {
   email: string;
   amr: string[];
   authenticated_at: Date;
+  auth_time: Date | null;
   connection_id: string | null;
   chosen_organization_id: string | null;
   factor_given: boolean;
@@ -49,15 +50,16 @@ interface ProgressRow {
 
 /** Who authenticates a second time begins anew. */
 const BEGIN = `
-INSERT INTO sign_ins (organization_id, uid, browser_hash, user_id, amr, authenticated_at, connection_id, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO sign_ins (organization_id, uid, browser_hash, user_id, amr, authenticated_at, connection_id, expires_at,
+  auth_time)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT (organization_id, uid) DO UPDATE
    SET browser_hash = excluded.browser_hash, user_id = excluded.user_id, amr = excluded.amr,
        authenticated_at = excluded.authenticated_at, connection_id = excluded.connection_id,
-       expires_at = excluded.expires_at, chosen_organization_id = NULL, factor_given = false, factor_id = NULL`;
+       auth_time = excluded.auth_time, expires_at = excluded.expires_at, chosen_organization_id = NULL, factor_given = false, factor_id = NULL`;
 /** A suspension or a new password ends what was begun before it. */
 const FIND = `
-SELECT s.user_id, u.organization_id AS home_id, u.email, s.amr, s.authenticated_at, s.connection_id,
+SELECT s.user_id, u.organization_id AS home_id, u.email, s.amr, s.authenticated_at, s.auth_time, s.connection_id,
        s.chosen_organization_id, s.factor_given, s.factor_id
   FROM sign_ins s
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
@@ -82,9 +84,10 @@ export class SignInProgress {
 
   /** Somebody has authenticated in this browser, which shall have been given a fresh secret for it. */
   async begin(asked: Asked, browser: BrowserBinding, signedIn: SignedIn): Promise<void> {
-    const { userId, amr, authenticatedAt, connectionId } = signedIn;
+    const { userId, amr, authenticatedAt, authTime, connectionId } = signedIn;
     const ends = new Date(this.clock.now().getTime() + LIFE_MS);
-    await this.run(BEGIN, asked, [browser.hash, userId, amr, authenticatedAt, connectionId ?? null, ends]);
+    const by = [browser.hash, userId, amr, authenticatedAt, connectionId ?? null];
+    await this.run(BEGIN, asked, [...by, ends, authTime ?? null]);
   }
 
   async find(asked: Asked, browser: BrowserBinding | undefined): Promise<Progress | undefined> {
@@ -144,6 +147,7 @@ function toProgress(row: ProgressRow): Progress {
       userId: row.user_id,
       amr: row.amr,
       authenticatedAt: row.authenticated_at,
+      ...(row.auth_time && { authTime: row.auth_time }),
       ...(connectionId === null ? {} : { connectionId }),
     },
     homeId: row.home_id,

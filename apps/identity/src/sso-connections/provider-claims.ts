@@ -11,11 +11,15 @@ export interface ProviderPerson {
   readonly email: string | undefined;
   readonly name: string | undefined;
   readonly locale: string | null;
+  /** When they authenticated there. */
+  readonly authTime: Date | undefined;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
 const LONGEST_NAME = 80;
+/** The year 2100. */
+const LATEST_S = 4_102_444_800;
 
 /** Reads the claims of providers, which differ in how they tell that an address is the person's. */
 export function personIn(issuer: string, subject: string, claims: Claims): ProviderPerson {
@@ -25,6 +29,7 @@ export function personIn(issuer: string, subject: string, claims: Claims): Provi
     email: verifiedEmail(claims),
     name: nameIn(claims),
     locale: localeIn(claims),
+    authTime: authTimeIn(claims),
   };
 }
 
@@ -64,6 +69,12 @@ function localeIn({ locale }: Claims): string | null {
   return typeof locale === 'string' && locale.length <= 35
     ? (canonicalLocale(locale.replaceAll('_', '-')) ?? null)
     : null;
+}
+
+/** Seconds of a past that a clock can have; whatever else it says is as good as nothing. */
+function authTimeIn({ auth_time: seconds }: Claims): Date | undefined {
+  const isTime = typeof seconds === 'number' && seconds > 0 && seconds < LATEST_S;
+  return isTime ? new Date(Math.floor(seconds) * 1_000) : undefined;
 }
 
 function isText(value: unknown): value is string {

@@ -1,8 +1,9 @@
 import { newId } from '@customer-platform/database';
 import { Caller, eventually, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
-import { TestClient, type Answers, type Browser } from '../oauth/browser.fixture.js';
+import { Browser, ISSUER, TestClient, type Answers } from '../oauth/browser.fixture.js';
 import type { SignedIn } from '../sessions/signed-in.js';
+import { PageVisitor } from '../sign-in/page-visitor.fixture.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 
@@ -171,5 +172,47 @@ describe('sessions by an SSO connection', () => {
     await client.code(leaves, { browser, further: { prompt: 'login' } });
     expect(asked).toBe(2);
     expect(await quietly(client, browser)).toBe('login_required');
+  });
+
+  it('says in its tokens when its user authenticated there, and lasts from the arrival', async () => {
+    const at = Math.floor(Date.now() / 1_000) - 3 * 86_400;
+    provider.claims = { ...provider.claims, auth_time: at };
+    const tokens = await client.tokens(answersOf(await arrival()));
+    for (const token of [tokens.access_token, tokens.id_token])
+      expect(decodeJwt(token)['auth_time']).toBe(at);
+    await eventually(async () => expect(await statusOf(tokens.access_token)).toBe(200));
+    const { browser } = tokens;
+    const quietly = async (further: Record<string, string>, who = client) => {
+      const { back } = await who.code(() => ({ error: 'access_denied' }), {
+        browser,
+        further: { prompt: 'none', ...further },
+      });
+      return back.searchParams.get('error');
+    };
+    expect(await quietly({})).toBeNull();
+    expect(await quietly({}, await TestClient.register(bench.identity, connection.organization))).toBeNull();
+    expect(await quietly({ max_age: '60' })).toBe('login_required');
+    expect(await quietly({ max_age: String(4 * 86_400) })).toBeNull();
+  });
+
+  it.each([1e300, Number.MAX_SAFE_INTEGER, 4_000_000_000])(
+    'takes its own clock where the provider says nothing that can be: %j',
+    async (auth_time) => {
+      provider.claims = { ...provider.claims, auth_time };
+      const { authTime } = await arrival();
+      expect(authTime).toBeUndefined();
+    },
+  );
+
+  it('is asked for as fresh as the client asks for', async () => {
+    const visitor = new PageVisitor(new Browser(bench.identity), ISSUER);
+    const { shown } = await visitor.authorize(client, { prompt: 'login', max_age: '60' });
+    const way = await visitor.send(shown, 'email', { email: `ana@${connection.domain}` });
+    const url = new URL((await visitor.send(way, 'sso', {}, { stay: true })).refresh ?? '');
+    expect([url.searchParams.get('prompt'), url.searchParams.get('max_age')]).toEqual(['login', '60']);
+    const plain = await visitor.authorize(client);
+    const again = await visitor.send(plain.shown, 'email', { email: `ana@${connection.domain}` });
+    const other = new URL((await visitor.send(again, 'sso', {}, { stay: true })).refresh ?? '');
+    expect([other.searchParams.get('prompt'), other.searchParams.get('max_age')]).toEqual([null, null]);
   });
 });

@@ -24,6 +24,14 @@ export interface SsoWayIn {
   readonly enforced: boolean;
 }
 
+/** In which browser somebody is sent to a provider, and what it is told. */
+interface SsoBeginning {
+  readonly browserHash: Buffer;
+  readonly loginHint?: string;
+  /** How fresh the sign-in has to be, as the client asked for. */
+  readonly anew?: { readonly prompt?: 'login'; readonly max_age?: string };
+}
+
 /** What a browser brings back, and to the address of which connection. */
 interface SsoCallback {
   readonly connectionId: string;
@@ -99,7 +107,7 @@ export class SsoSignIn {
   async begin(
     asked: AskedInteraction,
     connectionId: string,
-    { browserHash, loginHint }: { readonly browserHash: Buffer; readonly loginHint?: string },
+    { browserHash, loginHint, anew }: SsoBeginning,
   ): Promise<URL> {
     const connection = await this.active(connectionId, asked.uid);
     const provider = await this.providerOf(connection, asked.uid);
@@ -112,6 +120,7 @@ export class SsoSignIn {
       nonce: secrets.nonce,
       code_challenge: await oidc.calculatePKCECodeChallenge(secrets.codeVerifier),
       code_challenge_method: 'S256',
+      ...anew,
       ...(loginHint === undefined ? {} : { login_hint: loginHint.slice(0, LONGEST_HINT) }),
     });
   }
@@ -147,7 +156,11 @@ export class SsoSignIn {
     const userId = await this.arrivals.arrive(connection, person, request).catch((error: unknown) => {
       throw error instanceof SsoRefusal ? new SsoRefusal(error.reason, uid) : error;
     });
-    return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt: this.clock.now(), connectionId } };
+    const authenticatedAt = this.clock.now();
+    // A clock that is ahead of ours makes nobody authenticate later than they came.
+    const { authTime = authenticatedAt } = person;
+    const past = authTime < authenticatedAt ? { authTime } : {};
+    return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt, ...past, connectionId } };
   }
 
   private async redeem(
