@@ -38,8 +38,14 @@ export class Browser {
   /** As it is now: what is answered to the one is not known to the other. */
   copy(): Browser {
     const copy = new Browser(this.bench, { issuer: this.issuer });
-    for (const [name, cookie] of this.cookies) copy.cookies.set(name, cookie);
+    copy.become(this);
     return copy;
+  }
+
+  /** Knows what another knows, and nothing else. */
+  become(other: Browser): void {
+    this.cookies.clear();
+    for (const [name, cookie] of other.cookies) this.cookies.set(name, cookie);
   }
 
   /** Takes a cookie that it was not given here. */
