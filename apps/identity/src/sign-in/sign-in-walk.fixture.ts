@@ -99,7 +99,7 @@ export class SignInWalk {
     const walker = await this.prepare(scenario);
     const { client, visitor, invitation } = walker;
     let disturbed = false;
-    const further = invitation === undefined ? {} : { invitation };
+    const further: Record<string, string> = invitation === undefined ? {} : { invitation };
     const begun = await visitor.authorize(client, further);
     let { shown } = begun;
     let before: (() => Promise<Shown>) | undefined;
@@ -116,7 +116,7 @@ export class SignInWalk {
       if (step === 'password' && shown.status === 422 && disturbed) return 'refused, with why and a way on';
       await this.bench.database.query(FORGET_STEP, [walker.person.userId]);
       const act = this.take(walker, step, shown);
-      const isHere = step === at && !disturbed;
+      const isHere: boolean = step === at && !disturbed;
       disturbed ||= isHere;
       shown = isHere ? await this.disturb(walker, disturbance, act, before) : await act();
       before = act;
