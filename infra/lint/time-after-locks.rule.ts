@@ -54,7 +54,7 @@ function isInTransaction(node: Placed): boolean {
 function readsClock({ callee }: CallExpression): boolean {
   if (callee.type !== 'MemberExpression' || named(callee.property) !== 'now') return false;
   const { object } = callee;
-  const name = object.type === 'MemberExpression' ? named(object.property) : named(object as Node);
+  const name = object.type === 'MemberExpression' ? named(object.property) : named(object);
   return name === 'Date' || /clock$/iu.test(name ?? '');
 }
 

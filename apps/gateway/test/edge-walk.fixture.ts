@@ -130,8 +130,8 @@ export class EdgeWalk {
     const collection = place.path.replace(/\/\{id\}$/, '');
     const [field = ''] = place.field;
     const filters = filtersOf(collection);
-    if (place.field.length > 1 || !filters.includes(field) || shown === null || typeof shown === 'object')
-      return;
+    const isPlain = typeof shown === 'string' || typeof shown === 'number' || typeof shown === 'boolean';
+    if (place.field.length > 1 || !filters.includes(field) || !isPlain) return;
     const asked = new URLSearchParams({ [field]: String(shown), limit: '200' });
     if (filters.includes('id')) asked.set('id', id);
     if (filters.includes('view')) asked.set('view', 'history');

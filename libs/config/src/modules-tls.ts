@@ -59,6 +59,7 @@ export class ModulesTls {
     if (ca === undefined && cert === undefined && key === undefined) return undefined;
     const name = JSON.stringify([ca, cert, key, demands]);
     const made = known.get(name) ?? new ModulesTls({ ca, cert, key }, demands);
+    // eslint-disable-next-line house/registered-work -- looks whether files have been renewed, and takes nothing of a tenant's
     if (!known.has(name)) setInterval(() => void made.look().catch(unusable), LOOK_EVERY_MS).unref();
     known.set(name, made);
     return made;

@@ -9,7 +9,6 @@ import {
   IsInt,
   IsObject,
   IsString,
-  IsUUID,
   Length,
   Matches,
   Max,
@@ -17,6 +16,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import {
+  IsUUID,
   custom,
   IsImmutable,
   IsLocaleTag,
@@ -219,7 +219,7 @@ export class SettingsDto {
   @MayBeNull()
   @IsArray()
   @ArrayMaxSize(MOST_SSO_ORGANIZATIONS)
-  @IsUUID(undefined, { each: true })
+  @IsUUID({ each: true })
   sso_organizations?: string[] | null;
 }
 

@@ -50,12 +50,9 @@ export class MinuteCalls {
     const now = this.clock.now().getTime();
     const minute = new Date(now - (now % MINUTE_MS));
     const counting = async (tx: Transaction): Promise<number> => {
-      await tx.query(`DELETE FROM ${table} WHERE organization_id = $1 AND minute < $2`, [
-        organizationId,
-        minute,
-      ]);
       const [row] = await tx.query<{ count: number }>(
-        `INSERT INTO ${table} AS known (organization_id, minute, count) VALUES ($1, $2, 1)
+        `WITH former AS (DELETE FROM ${table} WHERE organization_id = $1 AND minute < $2)
+         INSERT INTO ${table} AS known (organization_id, minute, count) VALUES ($1, $2, 1)
          ON CONFLICT (organization_id, minute) DO UPDATE SET count = least(known.count + 1, $3) RETURNING count`,
         [organizationId, minute, inAMinute.ofOrganization + 1],
       );

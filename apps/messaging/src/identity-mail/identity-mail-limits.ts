@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type RetentionOptions, type WorkerTransaction } from '@customer-platform/database';
+import {
+  afterLocks,
+  Clock,
+  Database,
+  type RetentionOptions,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import type { CheckedAddress } from '../addresses/address.js';
 import { locksOf } from '../addresses/address-keys.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
@@ -80,9 +86,11 @@ export class IdentityMailLimits {
     const keys = this.keysOf(mail);
     return this.database.acrossOrganizations(async (tx) => {
       const locks = [`identity-mail ${kind} ${keys.current}`, `identity-mail ${kind} ${tenantId}`];
-      for (const lock of locksOf(locks)) await tx.query(LOCK, [lock]);
+      const take = async (): Promise<void> => {
+        for (const lock of locksOf(locks)) await tx.query(LOCK, [lock]);
+      };
+      const [, now] = await afterLocks(this.clock, take());
       if ((await tx.query(COUNTED, [platformId, sendId])).length > 0) return undefined;
-      const now = this.clock.now();
       const full =
         (await nextFree(tx, FULL_BY_ADDRESS, [platformId, kind, keys.own, now, limits.ofAddress])) ??
         (await nextFree(tx, FULL_BY_TENANT, [platformId, kind, tenantId, now, limits.ofTenant]));
