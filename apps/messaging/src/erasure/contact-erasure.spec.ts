@@ -254,6 +254,27 @@ describe('the erasure of a contact', () => {
     }
   });
 
+  it('spares whom it was merged into, of whose parting nothing has been heard yet', async () => {
+    const { id, api } = world.organization();
+    const [survivor, parted] = [await aKnownPerson(id), await aKnownPerson(id)];
+    const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: parted.id };
+    const data = { ...pair, survivor_version: 2, merged_version: 2 };
+    await world.probe.publish({ type: 'core.contact.merged.v1', organizationId: id, data });
+    await eventually(async () => {
+      const rows = await world.database.query(`SELECT 1 FROM contacts WHERE id = $1 AND state = 'merged'`, [
+        parted.id,
+      ]);
+      expect(rows).toHaveLength(1);
+    });
+    await erase(id, parted.id);
+    const [kept] = await world.database.query<{ state: string; email: string | null }>(
+      'SELECT state, email FROM contacts WHERE id = $1',
+      [survivor.id],
+    );
+    expect(kept).toEqual({ state: 'active', email: survivor.email });
+    await settled(api, await send(api, aSend({ recipient: { contact_id: survivor.id } })), 'sent');
+  });
+
   it('holds against what is told later, and answers a repeated request with its receipt', async () => {
     const { id, api } = world.organization();
     const person = await aKnownPerson(id);

@@ -74,7 +74,7 @@ export class ContactErasure implements OwnErasure {
     const { contactIds, addressKeys } = await this.database.inOrganization(where, async (tx) => {
       // Who is writing a send to the contact is waited for; who comes later is told that it is gone.
       await this.holds.hold(tx, 'core.contacts', data.contact_id);
-      const family = data.contact_ids ?? (await this.contacts.family(tx, data.contact_id));
+      const family = data.contact_ids ?? (await this.family(tx, data.contact_id));
       const person = await this.personOf(tx, family);
       await this.contacts.close(tx, person.contactIds);
       await this.sends.cancelOfPerson(tx, person, this.clock.now());
@@ -83,9 +83,9 @@ export class ContactErasure implements OwnErasure {
     await this.gate.write(where, [...addressKeys, ...subjectsOf(contactIds)], () => Promise.resolve());
   }
 
-  /** The contact and all who were merged into it. */
+  /** The contact and all who were merged into it; never whom it was merged into, from whom it may have parted since. */
   family(tx: Transaction, contactId: string): Promise<readonly string[]> {
-    return this.contacts.family(tx, contactId);
+    return this.contacts.withMerged(tx, contactId);
   }
 
   /** Their addresses: the answer of a suppression or of a send says no more. */

@@ -73,15 +73,18 @@ export class Retention extends WorkerJob {
     const before = new Date(this.clock.now().getTime() - this.options.keptMs);
     this.failed.clear();
     let removed = 0;
-    for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping;) {
-      const gone = await this.step(before);
-      step = gone.looked;
-      removed += gone.removed;
-      this.job.progressed();
+    try {
+      for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping;) {
+        const gone = await this.step(before);
+        step = gone.looked;
+        removed += gone.removed;
+        this.job.progressed();
+      }
+      if (this.failed.size === 0) this.backoff.passed(this.options.table);
+    } finally {
+      // Told once, however many they are, and also where the sweep does not come to its end.
+      if (this.failed.size > 0) this.backoff.failed(this.options.table, this.fault);
     }
-    // Told once, however many they are.
-    if (this.failed.size > 0) this.backoff.failed(this.options.table, this.fault);
-    else this.backoff.passed(this.options.table);
     return removed;
   }
 
