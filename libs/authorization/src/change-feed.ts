@@ -85,7 +85,10 @@ export class ChangeFeed {
   }
 
   start(): void {
-    this.loop ??= this.readOn();
+    this.loop ??= this.turns.run(
+      () => this.stopped,
+      () => this.readOn(),
+    );
   }
 
   async stop(): Promise<void> {

@@ -45,7 +45,7 @@ export class ContactFollower {
 
   /**
    * Nothing of a contact that is gone stays, soft-deleted rows included. Those of an erased one that was merged, as far as
-   * is known, are left to its survivor's erasure, which counts them.
+   * is known, are left to its survivor's erasure, which counts them, unless that was heard of first.
    */
   ended(events: readonly DomainEvent<ContactEnded>[]): Promise<void> {
     return this.byOrganization(events, async (tx, own) => {
@@ -55,7 +55,7 @@ export class ContactFollower {
         tx,
         refs.flatMap(({ id, state }) => (state === 'erased' ? id : [])),
       );
-      const erased = [...ends].flatMap(([id, end]) => (end.id === id ? id : []));
+      const erased = [...ends].flatMap(([id, end]) => (end.id === id || end.state === 'erased' ? id : []));
       await this.refs.end(tx, refs);
       for (const rows of this.rows.all()) {
         if (purged.length > 0) await rows.remove?.(tx, purged);

@@ -87,15 +87,12 @@ export function concerns(contactIds: string): string {
  * @param shown whether the rows are answered by themselves: then a move sets their `updated_at`, for another state has
  * another ETag
  */
-export function contactTable(
-  table: string,
-  { resource = table, shown = false }: { resource?: string; shown?: boolean } = {},
-): Required<ContactRows> {
+export function contactTable(table: string, { shown = false } = {}): Required<ContactRows> {
   const touch = shown
     ? `, updated_at = greatest(clock_timestamp()::timestamptz(3), ${table}.updated_at + interval '1 millisecond')`
     : '';
   return {
-    resource,
+    resource: table,
     origins: async (tx, contactIds) => {
       const rows = await tx.query<{ origin: string }>(
         `SELECT DISTINCT origin_contact_id AS origin FROM ${table}

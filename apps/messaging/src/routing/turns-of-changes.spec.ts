@@ -158,16 +158,16 @@ describe('a change comes to its turn', () => {
     };
     const note = (tx: WorkerTransaction) =>
       world.app.app.get(ChannelFaults, { strict: false }).note(tx, [fault as never], new Date());
-    const { database } = world;
+    const database = world.app.app.get(Database);
     const both: Promise<unknown>[] = [];
     await beside(note, async () => {
       both.push(
-        database.query('UPDATE channel_settings SET version = 2 WHERE organization_id = $1', [
-          organizationId,
-        ]),
+        database.inOrganization({ organizationId }, (tx) =>
+          tx.query('UPDATE channel_settings SET version = 2 WHERE organization_id = $1', [organizationId]),
+        ),
       );
       await waiting(1, 'row');
-      both.push(world.app.app.get(Database).acrossOrganizations(note));
+      both.push(database.acrossOrganizations(note));
       await waiting(2, 'row');
     });
     await Promise.all(both);
