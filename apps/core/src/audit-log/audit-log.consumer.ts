@@ -34,7 +34,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
       group: RECORD_TOPICS[AUDIT_TOPIC].groups.log,
       positions: 'kept',
       eachChunk: (records) => this.take(records),
-      setAside: (record, error) => this.unreadable.keep(AUDIT_TOPIC, record, error),
+      takesUnproven: true,
     });
   }
 
@@ -43,6 +43,7 @@ export class AuditLogConsumer implements OnApplicationBootstrap {
     const read: ReadRecord[] = [];
     for (const record of records) {
       try {
+        if (record.unproven) throw record.unproven;
         const entry = readAuditEntry(record.value.toString('utf8'));
         if (record.writer !== undefined && record.writer !== entry.module)
           throw new UnprovenEvent(`an audit row of ${entry.module} is signed by ${record.writer}`);

@@ -84,7 +84,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
       // A partition waits while its events are batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records, heartbeat) => this.take(records, heartbeat),
-      setAside: (record, error) => this.unreadable.keep(INGESTION_TOPIC, record, error),
+      takesUnproven: true,
     });
   }
 
@@ -210,6 +210,7 @@ function* read(records: readonly IncomingRecord[]): Generator<ReadRecord> {
 }
 
 function readRecord(record: IncomingRecord): ReadRecord {
+  if (record.unproven) return { ...record, arrivals: [], unreadable: record.unproven };
   try {
     const events = decodeRecord(record.value);
     return { ...record, arrivals: events.map((event) => readArrival(event, record.partition)) };

@@ -52,8 +52,7 @@ export class AcceptanceCounter implements OnApplicationBootstrap {
       // A partition waits while its chunk is batched; the others must not wait for it.
       concurrency: readConfig(kafkaConfig).KAFKA_PARTITIONS,
       eachChunk: (records) => this.batcher.add(records, records.length),
-      // What nobody accepted counts for nobody; the worker keeps it.
-      setAside: () => Promise.resolve(),
+      takesUnproven: true,
     });
   }
 
@@ -86,7 +85,9 @@ interface Count {
 
 function countAcceptances(records: readonly IncomingRecord[]): Count[] {
   const counts = new Map<string, Count>();
-  for (const { partition, value } of records) {
+  for (const { partition, value, unproven } of records) {
+    // What nobody accepted counts for nobody; the worker keeps it.
+    if (unproven) continue;
     for (const { organizationId, receivedAt } of acceptancesOf(value)) {
       const day = new Date(receivedAt).toISOString().slice(0, 10);
       const key = `${organizationId} ${day} ${partition}`;

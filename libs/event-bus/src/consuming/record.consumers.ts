@@ -21,10 +21,28 @@ export interface IncomingRecord {
   readonly timestamp: number;
   /** The module that has proven to have written it; undefined where none had to. */
   readonly writer?: Publisher | undefined;
+  /** Why it is not believed: none of the topic's writers has proven to have written it. It has no effect. */
+  readonly unproven?: UnprovenEvent;
 }
 
 /** What a consumer of raw records is. */
-interface RecordConsumption {
+type RecordConsumption = Consumed & (ByDefault | OwnKeeping);
+
+interface ByDefault {
+  /** `kept` has the event bus keep where the effects stand, for effects that may be repeated; without, Kafka's offsets do. */
+  readonly positions?: 'kept';
+  /** Takes what nobody has proven as well, to keep it as it does others; without, it is parked, as text. */
+  readonly takesUnproven?: true;
+}
+
+/** Takes what nobody has proven as well: nobody else moves its position behind it. */
+interface OwnKeeping {
+  /** Where the consumer's effects stand in the database, which is where it reads from. */
+  readonly positions: Positions;
+  readonly takesUnproven: true;
+}
+
+interface Consumed {
   readonly topic: string;
   readonly group: string;
   /** Records given to `eachChunk` at once, at most; default 500. */
@@ -32,18 +50,11 @@ interface RecordConsumption {
   /** Partitions worked on at once; default 3. */
   readonly concurrency?: number;
   /**
-   * Where the consumer's effects stand in the database, which is where it reads from; `kept` has the event bus keep
-   * them, for effects that may be repeated. Without, it reads from Kafka's own offsets.
-   */
-  readonly positions?: Positions | 'kept';
-  /**
    * Takes records of one partition in order. The offset is committed after it resolves. A throw is tried again with
    * growing pauses, for ever: a record that can never be processed must be set aside by the consumer itself.
    * `heartbeat` may be called in long work; heartbeats also go on beside it.
    */
   eachChunk(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void>;
-  /** Keeps a record that none of the topic's writers has proven to be its own; default: it is parked, as text. Repeatable. */
-  setAside?(record: IncomingRecord, error: UnprovenEvent): Promise<void>;
 }
 
 /** A running consumer of raw records. */
@@ -75,7 +86,7 @@ export class RecordConsumers implements OnModuleDestroy {
       chunkSize: consumption.chunkSize ?? 500,
       positions: consumption.positions === 'kept' ? this.kept : consumption.positions,
       process: async (chunk) => {
-        const records = await this.provenOf(chunk, consumption);
+        const records = await this.read(chunk, consumption);
         if (records.length > 0) await consumption.eachChunk(records, () => chunk.heartbeat());
       },
     });
@@ -83,9 +94,10 @@ export class RecordConsumers implements OnModuleDestroy {
     return { stop: () => consumer.stop() };
   }
 
-  private async provenOf(chunk: Chunk, consumption: RecordConsumption): Promise<IncomingRecord[]> {
-    const proven: IncomingRecord[] = [];
-    for (const message of chunk.messages) {
+  private async read(chunk: Chunk, consumption: RecordConsumption): Promise<IncomingRecord[]> {
+    const records: IncomingRecord[] = [];
+    for (const [at, message] of chunk.messages.entries()) {
+      if (at > 0 && at % VERIFIED_AT_ONCE === 0) await yieldLoop();
       const record: IncomingRecord = {
         partition: chunk.partition,
         offset: message.offset,
@@ -97,15 +109,14 @@ export class RecordConsumers implements OnModuleDestroy {
       try {
         const { key, value } = record;
         const writer = this.proofs.demand({ topic: consumption.topic, key, value }, proof);
-        proven.push({ ...record, writer });
-        if (proven.length % VERIFIED_AT_ONCE === 0) await yieldLoop();
+        records.push({ ...record, writer });
       } catch (error) {
         if (!(error instanceof UnprovenEvent)) throw error;
-        if (consumption.setAside) await consumption.setAside(record, error);
+        if (consumption.takesUnproven) records.push({ ...record, unproven: error });
         else await this.park(consumption, record, proof, error);
       }
     }
-    return proven;
+    return records;
   }
 
   private park(

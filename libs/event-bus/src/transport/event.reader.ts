@@ -30,17 +30,19 @@ export class EventReader {
 
   async read(chunk: Chunk, consumer: string, wanted: ReadonlySet<EventType>): Promise<ReceivedEvent[]> {
     const events: ReceivedEvent[] = [];
+    let looked = 0;
     for (const message of chunk.messages) {
       const told = typeInHeader(message);
       if (told !== undefined && isOfTopic(told, chunk.topic) && !(wanted as ReadonlySet<string>).has(told))
         continue;
+      looked += 1;
+      if (looked % VERIFIED_AT_ONCE === 0) await yieldLoop();
       try {
         const event = parseDomainEvent(chunk.topic, message.value?.toString('utf8') ?? '', wanted);
         if (!event) continue;
         this.demandProof(chunk, message, event);
         const key = message.key?.toString('utf8') ?? '';
         events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
-        if (events.length % VERIFIED_AT_ONCE === 0) await yieldLoop();
       } catch (error) {
         if (error instanceof UnknownEventType)
           log.debug({ type: error.type }, 'An event of an unknown type is passed over');
