@@ -22,8 +22,20 @@ export const OF_ALL_TOPICS: Readonly<Record<string, string>> = {
   'cleanup.policy': 'delete',
   'compression.type': 'uncompressed',
 };
+/** What whoever runs the brokers may not let be set: some of those who run them for others keep it as they have it. */
+export const MAY_BE_REFUSED = 'compression.type';
+/** What brokers answer to what nobody may set there; which of them is up to who runs them. */
+export const REFUSED_TO_ALL: ReadonlySet<string> = new Set([
+  'POLICY_VIOLATION',
+  'INVALID_CONFIG',
+  'INVALID_REQUEST',
+]);
 /** What brokers answer whom they know and do not allow it. */
-export const NOT_ALLOWED = new Set(['TOPIC_AUTHORIZATION_FAILED', 'CLUSTER_AUTHORIZATION_FAILED']);
+export const NOT_ALLOWED: ReadonlySet<string> = new Set([
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  ...REFUSED_TO_ALL,
+]);
 
 /** A topic, and how long it keeps records in milliseconds; -1 is for ever. */
 export interface TopicAsFound extends ITopicMetadata {
@@ -121,6 +133,15 @@ async function correct(admin: Admin, topic: TopicAsFound, entries: readonly Conf
     wanted.set('retention.ms', topic.retention);
   if (wanted.size === 0) return;
   const own = entries.filter(({ configSource }) => Number(configSource) === OF_TOPIC);
+  await set(admin, topic.name, own, wanted);
+}
+
+async function set(
+  admin: Admin,
+  topic: string,
+  own: readonly ConfigEntries[],
+  wanted: ReadonlyMap<string, string>,
+): Promise<void> {
   // The request replaces all that is set for the topic: what is not named would fall back to the broker's default.
   const all = new Map([
     ...own.map(({ configName, configValue }) => [configName, configValue] as const),
@@ -132,21 +153,20 @@ async function correct(admin: Admin, topic: TopicAsFound, entries: readonly Conf
       resources: [
         {
           type: TOPIC,
-          name: topic.name,
+          name: topic,
           configEntries: [...all].map(([name, value]) => ({ name, value })),
         },
       ],
     });
-    log.warn(
-      { topic: topic.name, set: Object.fromEntries(wanted) },
-      'A topic was set otherwise; it is put right',
-    );
+    log.warn({ topic, set: Object.fromEntries(wanted) }, 'A topic was set otherwise; it is put right');
   } catch (error) {
     if (!NOT_ALLOWED.has(protocolErrorType(error) ?? '')) throw error;
     log.error(
-      { topic: topic.name, wanted: Object.fromEntries(wanted) },
+      { topic, wanted: Object.fromEntries(wanted) },
       'A topic is set otherwise, and this client may not put it right',
     );
+    const rest = new Map([...wanted].filter(([name]) => name !== MAY_BE_REFUSED));
+    if (rest.size > 0 && rest.size < wanted.size) await set(admin, topic, own, rest);
   }
 }
 

@@ -2,6 +2,8 @@ import type { INestApplication } from '@nestjs/common';
 import type { Admin, ConfigEntries } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka } from '../../test/a-bus.js';
 import { KafkaClient } from './kafka.client.js';
+import { MarkedKafka } from './marked.kafka.js';
+import { createErrorFromCode } from './protocol-error.js';
 import { Topics } from './topics.js';
 
 const TOPIC = 2;
@@ -105,6 +107,67 @@ describe('Topics', () => {
     await topics.ensure(['spec.known']);
     topics.forget(['spec.known']);
     expect(topics.partitionsOf('spec.known')).toBe(7);
+  });
+});
+
+describe.each([
+  ['POLICY_VIOLATION', 44],
+  ['INVALID_CONFIG', 40],
+  ['INVALID_REQUEST', 42],
+])('brokers that answer %s to what their owner does not let be set', (_, code) => {
+  /** An administration client of them: the cluster of these tests, which refuses nothing, but for what `refuses` says. */
+  function refusing(admin: Admin, refuses: (said: string) => boolean): Admin {
+    const guarded = (name: 'createTopics' | 'alterConfigs') => (asked: never) => {
+      if (!refuses(JSON.stringify(asked))) return admin[name](asked);
+      const error = createErrorFromCode(code);
+      if (name === 'alterConfigs') throw error;
+      const ofTopic = Object.assign(new Error('refused', { cause: error }), {
+        name: 'KafkaJSCreateTopicError',
+        type: (error as { type?: unknown }).type,
+      });
+      throw Object.assign(new Error('refused'), { name: 'KafkaJSAggregateError', errors: [ofTopic] });
+    };
+    return { ...admin, createTopics: guarded('createTopics'), alterConfigs: guarded('alterConfigs') };
+  }
+
+  function topicsThere(): Topics {
+    const client = app.get(KafkaClient);
+    const theirs = Object.create(client, {
+      admin: { value: () => refusing(client.admin(), (said) => said.includes('compression.type')) },
+    }) as KafkaClient;
+    return new Topics(theirs, { module: 'core' });
+  }
+
+  it('makes topics without what is refused', async () => {
+    const topic = `spec.refused-${String(code)}`;
+    await topicsThere().ensure([topic]);
+    const made = await settingsOf(topic);
+    expect(made('message.timestamp.type')).toBe('LogAppendTime');
+    expect(made('compression.type')).toBe('producer');
+    expect(made('retention.ms')).toBe(String(7 * 24 * 3_600_000));
+  });
+
+  it('puts right the rest of a topic, and leaves what is refused', async () => {
+    const topic = `spec.refused-old-${String(code)}`;
+    const name = app.get(KafkaClient).named(topic);
+    const configEntries = [{ name: 'retention.ms', value: '3600000' }];
+    await withAdmin((admin) => admin.createTopics({ topics: [{ topic: name, configEntries }] }));
+    await topicsThere().ensure([topic]);
+    const settings = await settingsOf(topic);
+    expect(settings('retention.ms')).toBe(String(7 * 24 * 3_600_000));
+    expect(settings('compression.type')).toBe('producer');
+  });
+
+  it('goes on unmarked where no mark may be made', async () => {
+    const client = app.get(KafkaClient);
+    await withAdmin((admin) =>
+      new MarkedKafka(
+        client,
+        refusing(admin, (said) => said.includes('installation')),
+        'core',
+      ).mark(`of-${String(code)}`),
+    );
+    expect(await withAdmin((admin) => new MarkedKafka(client, admin, 'core').marks())).toEqual([]);
   });
 });
 

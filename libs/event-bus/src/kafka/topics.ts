@@ -9,7 +9,14 @@ import { within } from '../within.js';
 import { KafkaClient } from './kafka.client.js';
 import { MarkedKafka } from './marked.kafka.js';
 import { isOnlyOf } from './protocol-error.js';
-import { mustBeOurs, OF_ALL_TOPICS, TopicSettings, type TopicAsFound } from './topic.settings.js';
+import {
+  MAY_BE_REFUSED,
+  mustBeOurs,
+  OF_ALL_TOPICS,
+  REFUSED_TO_ALL,
+  TopicSettings,
+  type TopicAsFound,
+} from './topic.settings.js';
 
 /** How long a topic keeps a record (core.md §10: topics keep 7 days). */
 const RETENTION_MS = 7 * 24 * 3_600_000;
@@ -19,6 +26,8 @@ const LED_WITHIN_MS = 5_000;
 const LOOK_EVERY_MS = 100;
 /** Another process made the topic between our look and our call. */
 const MADE_MEANWHILE = new Set(['TOPIC_ALREADY_EXISTS']);
+/** Or some of them were made, and some refused for what they are set to. */
+const REFUSED = new Set([...MADE_MEANWHILE, ...REFUSED_TO_ALL]);
 /** So long is asked which partitions are led, when a leader did not answer. */
 const LOOK_MS = 500;
 
@@ -189,7 +198,11 @@ export class Topics {
     return recordTopic(topic)?.keptForEver ? '-1' : String(RETENTION_MS);
   }
 
-  private async createMissing(admin: Admin, topics: readonly string[]): Promise<void> {
+  private async createMissing(
+    admin: Admin,
+    topics: readonly string[],
+    settings: Readonly<Record<string, string>> = OF_ALL_TOPICS,
+  ): Promise<void> {
     try {
       await admin.createTopics({
         waitForLeaders: true,
@@ -199,12 +212,19 @@ export class Topics {
           replicationFactor: -1,
           configEntries: [
             { name: 'retention.ms', value: this.retentionOf(topic) },
-            ...Object.entries(OF_ALL_TOPICS).map(([name, value]) => ({ name, value })),
+            ...Object.entries(settings).map(([name, value]) => ({ name, value })),
           ],
         })),
       });
     } catch (error) {
-      if (!isOnlyOf(error, MADE_MEANWHILE)) throw error;
+      if (isOnlyOf(error, MADE_MEANWHILE)) return;
+      const { [MAY_BE_REFUSED]: refused, ...others } = settings;
+      if (refused === undefined || !isOnlyOf(error, REFUSED)) throw error;
+      log.error(
+        { err: error, topics },
+        `The brokers refuse topics with ${MAY_BE_REFUSED}; they are made without`,
+      );
+      await this.createMissing(admin, topics, others);
     }
   }
 
