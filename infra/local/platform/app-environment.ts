@@ -19,6 +19,9 @@ export interface Wiring {
 /** One process of each module works here: more partitions would only cut its work into smaller pieces. */
 const LOCAL_PARTITIONS = '2';
 
+/** Nobody else writes to this Kafka, and what a release before has left there unread carries no proof. A wrong one is refused. */
+const DEMANDS_PROOF = 'false';
+
 /** Nobody's: what is sent here stays here. */
 const RETURN_HOST = 'bounces.customer-platform.example';
 
@@ -40,6 +43,7 @@ export function appEnvironment(
   const { ports } = wiring;
   return {
     KAFKA_PARTITIONS: LOCAL_PARTITIONS,
+    EVENTS_REQUIRE_PROOF: DEMANDS_PROOF,
     ...inherited(env),
     PLATFORM_MODE: 'local',
     PROCESS_ROLE: role,

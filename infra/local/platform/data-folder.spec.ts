@@ -103,6 +103,10 @@ describe('secrets', () => {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://otel',
       PROCESS_ROLE: 'all',
     });
+    // What an earlier version has left in Kafka carries no proof of who wrote it.
+    expect(core['EVENTS_REQUIRE_PROOF']).toBe('false');
+    const demanding = appEnvironment('core', wiring, { env: { ...env, EVENTS_REQUIRE_PROOF: 'true' } });
+    expect(demanding['EVENTS_REQUIRE_PROOF']).toBe('true');
     expect(JSON.stringify(core)).not.toContain(secrets.modules.crm.app);
     expect(core).not.toHaveProperty('LEDGER_KEY');
     const worker = appEnvironment('core', wiring, { env, role: 'worker' });
