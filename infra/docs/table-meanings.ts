@@ -76,7 +76,8 @@ export const TABLES: Record<string, Record<string, string>> = {
     subject_requests: 'A request of a data subject, by when it is due and what became of it.',
     taxonomy_installations:
       'The event taxonomies of an organization: their versions, and how strictly they are enforced.',
-    unreadable_records: 'A record of the ingestion topic that cannot be read, kept for the operator.',
+    unreadable_records:
+      'A record of the ingestion or audit topic that cannot be read, or is not proven to be of its module; kept for the operator.',
     usage_acceptances: 'How many events of a partition were seen in the topic, by day of acceptance.',
     usage_days: 'What became of the events taken from a partition, by day of acceptance.',
     usage_refusals: 'How many events were refused, by day.',

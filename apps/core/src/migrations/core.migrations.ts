@@ -51,6 +51,7 @@ import { IndexDuesOfSegments1767147000000 } from './1767147000000-index-dues-of-
 import { KeepPositionsOfVerifications1767148000000 } from './1767148000000-keep-positions-of-verifications.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { KeepProofsOfUnreadableRecords1768413000000 } from './1768413000000-keep-proofs-of-unreadable-records.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -106,4 +107,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   KeepPositionsOfVerifications1767148000000,
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,
+  KeepProofsOfUnreadableRecords1768413000000,
 ];

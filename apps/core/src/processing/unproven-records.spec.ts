@@ -16,6 +16,7 @@ import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
 
 /** What loyalty signs, which does not write there. */
 const FOREIGN = { topic: INGESTION_TOPIC, key: 'foreign', value: 'written by somebody else' };
+const PROOF = proofBy('loyalty', FOREIGN);
 
 interface Reader {
   reader: string;
@@ -24,6 +25,8 @@ interface Reader {
 
 interface Kept {
   value: Buffer;
+  key: string | null;
+  proof: string | null;
 }
 
 let registry: TestRegistry;
@@ -45,9 +48,7 @@ const start = () => startTestApp({ ...coreApp(), database, registry });
 /** Sent again where the broker was slow: it may stand there twice then. */
 async function aForeignRecord(): Promise<number> {
   const producer = app.app.get(RecordProducer, { strict: false });
-  await eventually(() =>
-    producer.send(INGESTION_TOPIC, { ...FOREIGN, headers: proofBy('loyalty', FOREIGN) }),
-  );
+  await eventually(() => producer.send(INGESTION_TOPIC, { ...FOREIGN, headers: PROOF }));
   return producer.partitionOf(INGESTION_TOPIC, FOREIGN.key);
 }
 
@@ -67,24 +68,34 @@ async function untilBehind(partition: number): Promise<void> {
   );
 }
 
-const kept = () => database.query<Kept>('SELECT value FROM unreadable_records');
+const kept = () => database.query<Kept>('SELECT value, key, proof FROM unreadable_records');
 
-async function counted(): Promise<number> {
+/** By cause, each of which is there before the first record is: an alert is told of a rise, not of a beginning. */
+async function counted(): Promise<Record<string, number>> {
   const counts = await metrics.getSingleMetric('unreadable_records_total')?.get();
-  return (counts?.values ?? []).reduce((sum, { value }) => sum + value, 0);
+  const own = (counts?.values ?? []).filter(({ labels }) => labels['topic'] === INGESTION_TOPIC);
+  return Object.fromEntries(own.map(({ labels, value }) => [String(labels['cause']), value]));
 }
 
 describe('a record that none of its writers has proven', () => {
+  it('has been counted by its cause before the first of them is there', async () => {
+    expect(await counted()).toEqual({ unproven: 0, unreadable: 0 });
+  });
+
   it(
-    'is behind the positions of both readers, though it is the last, and set aside once',
+    'is behind the positions of both readers, though it is the last, and set aside once with its key and proof',
     async () => {
       await untilBehind(await aForeignRecord());
       const [first] = await kept();
-      expect(first?.value.toString()).toBe(FOREIGN.value);
+      expect(first).toMatchObject({
+        value: Buffer.from(FOREIGN.value),
+        key: FOREIGN.key,
+        proof: PROOF['proof']?.toString('base64'),
+      });
       await app.close();
       app = await start();
       await untilBehind(await aForeignRecord());
-      expect(await counted()).toBe((await kept()).length);
+      expect(await counted()).toEqual({ unproven: (await kept()).length, unreadable: 0 });
     },
     START_MS,
   );

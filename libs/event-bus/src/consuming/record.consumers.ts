@@ -23,6 +23,8 @@ export interface IncomingRecord {
   readonly writer?: Publisher | undefined;
   /** Why it is not believed: none of the topic's writers has proven to have written it. It has no effect. */
   readonly unproven?: UnprovenEvent;
+  /** What it came with to prove its writer. */
+  readonly proof?: Buffer | undefined;
 }
 
 /** What a consumer of raw records is. */
@@ -104,16 +106,16 @@ export class RecordConsumers implements OnModuleDestroy {
         key: message.key?.toString('utf8'),
         value: message.value ?? Buffer.alloc(0),
         timestamp: Number(message.timestamp),
+        proof: proofIn(message),
       };
-      const proof = proofIn(message);
       try {
-        const { key, value } = record;
+        const { key, value, proof } = record;
         const writer = this.proofs.demand({ topic: consumption.topic, key, value }, proof);
         records.push({ ...record, writer });
       } catch (error) {
         if (!(error instanceof UnprovenEvent)) throw error;
         if (consumption.takesUnproven) records.push({ ...record, unproven: error });
-        else await this.park(consumption, record, proof, error);
+        else await this.park(consumption, record, error);
       }
     }
     return records;
@@ -121,8 +123,7 @@ export class RecordConsumers implements OnModuleDestroy {
 
   private park(
     { topic, group }: RecordConsumption,
-    { partition, offset, key = '', value }: IncomingRecord,
-    proof: Buffer | undefined,
+    { partition, offset, key = '', value, proof }: IncomingRecord,
     error: UnprovenEvent,
   ): Promise<void> {
     const payload = value.toString('utf8');
