@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { inTurn } from './in-turn.js';
 import { promisify } from 'node:util';
 
 /** The checkout that the tests run from. */
@@ -111,7 +112,11 @@ export async function cacheFolder(): Promise<string> {
 }
 
 /** Brings every app's and library's built code up to its sources; costs nothing where it is. */
-export async function buildAll(): Promise<void> {
+export function buildAll(): Promise<void> {
+  return inTurn('a build', build);
+}
+
+async function build(): Promise<void> {
   const builder = pathToFileURL(join(WORKSPACE, 'infra/local/platform/build.ts')).href;
   const script = `await (await import(${JSON.stringify(builder)})).build()`;
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {

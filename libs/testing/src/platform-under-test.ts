@@ -8,6 +8,7 @@ import type { Permission } from '@customer-platform/permissions';
 import { AppProcess, buildAll, freePorts, runScript } from './app-process.js';
 import { Caller } from './caller.js';
 import { eventually } from './eventually.js';
+import { inTurn } from './in-turn.js';
 import { copyMigrated } from './migrated-copy.js';
 import { serviceKeys } from './service-keys.js';
 import { requiredVariable } from './required-variable.js';
@@ -66,15 +67,6 @@ export interface PlatformAddress {
   importFolder: string;
 }
 
-/** Platforms start one after another: each takes all processors, and of several at once none would be ready in time. */
-async function takeTurn(): Promise<Client> {
-  const server = new Client({ connectionString: requiredVariable('TEST_POSTGRES_URL') });
-  await server.connect();
-  // Given back with the connection, however this process ends.
-  await server.query("SELECT pg_advisory_lock(hashtext('a platform starts'))");
-  return server;
-}
-
 /** All six apps as processes on real databases, a real broker and a real SMTP server, as they run in production. */
 export class PlatformUnderTest {
   private readonly own: Record<string, AppProcess> = {};
@@ -107,21 +99,23 @@ export class PlatformUnderTest {
       importFolder: mkdtempSync(join(tmpdir(), 'customer-platform-imports-')),
     };
     const platform = new PlatformUnderTest(address, extra);
-    const turn = await takeTurn();
     try {
-      await Promise.all(MODULES.map((module) => platform.migrate(module)));
-      const founded = await platform.command('identity', 'organizations', 'bootstrap', '--json');
-      address.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
-      platform.startMailCatcher();
-      for (const app of [...MODULES, ...(pages ? ['console'] : []), 'gateway']) platform.startApp(app);
-      await Promise.all(Object.values(platform.processes).map((process) => process.ready()));
+      // Each takes all processors: of several at once none would be ready in time.
+      await inTurn('a platform starts', () => platform.begin(pages));
       return platform;
     } catch (error) {
       await platform.stop();
       throw error;
-    } finally {
-      await turn.end();
     }
+  }
+
+  private async begin(pages: boolean): Promise<void> {
+    await Promise.all(MODULES.map((module) => this.migrate(module)));
+    const founded = await this.command('identity', 'organizations', 'bootstrap', '--json');
+    this.address.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
+    this.startMailCatcher();
+    for (const app of [...MODULES, ...(pages ? ['console'] : []), 'gateway']) this.startApp(app);
+    await Promise.all(Object.values(this.own).map((process) => process.ready()));
   }
 
   /** Its processes by name, to be looked at and killed by whoever has started it alone. */
