@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import type { AdapterPayload } from 'oidc-provider';
@@ -48,10 +48,27 @@ const FIND_BY_UID = `
 SELECT payload FROM oauth_browser_states
  WHERE uid = $1 AND kind = $2 AND expires_at > $3 ORDER BY expires_at DESC LIMIT 1`;
 
-/** What is over counts as under way no more, and is known for a while to who loads its pages again. */
+/**
+ * What has led to something stays for as long as whoever lost the answer comes again. Who loads its pages later is led to
+ * its beginning, which is all that is kept then; neither counts as under way. It is found by the address of the sign-in,
+ * and no cookie is its name: $5 is of nothing.
+ */
+const COMES_AGAIN_MS = 60_000;
 const KNOWN_FOR_MS = 45 * 60_000;
 const END = `
-UPDATE oauth_browser_states SET expires_at = least(expires_at, $3) WHERE state_hash = $1 AND kind = $2`;
+WITH ended AS (
+  UPDATE oauth_browser_states SET expires_at = $3
+   WHERE state_hash = $1 AND kind = 'Interaction' AND expires_at > $3 RETURNING payload)
+INSERT INTO oauth_browser_states (state_hash, kind, uid, payload, expires_at)
+SELECT $5, 'Interaction', $2, jsonb_build_object('params', payload -> 'params'), $4 FROM ended`;
+/** What ended by an error, or was left, is nobody's. */
+const CAME_TO_NOTHING = `
+DELETE FROM oauth_browser_states
+ WHERE state_hash = $1 AND kind = 'Interaction' AND coalesce(payload -> 'result' ? 'error', true)`;
+
+const BEGINNING = `
+SELECT payload -> 'params' AS params FROM oauth_browser_states
+ WHERE kind = 'Interaction' AND (state_hash = $1 OR uid = $2) AND expires_at > $3 LIMIT 1`;
 
 const REMOVE = 'DELETE FROM oauth_browser_states WHERE state_hash = $1 AND kind = $2';
 
@@ -99,12 +116,27 @@ export class BrowserStates {
 
   /** A sign-in has gone on to its end: whose answer was lost comes again, and is led to the same. */
   async end(id: string): Promise<void> {
-    const until = new Date(this.clock.now().getTime() + KNOWN_FOR_MS);
-    await this.database.acrossOrganizations((tx) => tx.query(END, [hashOf(id), 'Interaction', until]));
+    await this.database.acrossOrganizations(async (tx) => {
+      await tx.query(CAME_TO_NOTHING, [hashOf(id)]);
+      const [again, known] = [COMES_AGAIN_MS, KNOWN_FOR_MS].map((ms) => this.after(ms));
+      await tx.query(END, [hashOf(id), id, again, known, randomBytes(32)]);
+    });
+  }
+
+  /** The parameters of the request that a sign-in began with, also for a while after its end. */
+  async beginningOf(uid: string): Promise<Record<string, unknown> | undefined> {
+    const [row] = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ params: Record<string, unknown> }>(BEGINNING, [hashOf(uid), uid, this.clock.now()]),
+    );
+    return row?.params;
   }
 
   async remove(kind: BrowserStateKind, id: string): Promise<void> {
     await this.database.acrossOrganizations((tx) => tx.query(REMOVE, [hashOf(id), kind]));
+  }
+
+  private after(ms: number): Date {
+    return new Date(this.clock.now().getTime() + ms);
   }
 
   private async write(statement: string, values: unknown[]): Promise<boolean> {

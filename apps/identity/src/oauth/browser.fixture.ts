@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { Caller, expectStatus } from '@customer-platform/testing';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import type { OAuthClientWithSecretDto } from '../oauth-clients/oauth-client.dto.js';
+import { BrowserBinding } from '../sign-in/browser-binding.js';
 import { Interactions, type Interaction, type InteractionResult } from './interactions.js';
 
 /** Where the service believes to be. */
@@ -90,8 +91,10 @@ export class Browser {
     request.headers.cookie = this.sends(path);
     const response = new ServerResponse(request);
     const interaction = await interactions.read(request, response);
-    await interactions.finish(request, response, answers(interaction));
-    return new URL(String(response.getHeader('location')), this.issuer);
+    const own = BrowserBinding.fresh(response, interaction.uid);
+    const way = await interactions.end(request, response, answers(interaction), own);
+    for (const line of [response.getHeaders()['set-cookie'] ?? []].flat()) this.keep(line);
+    return new URL(way, this.issuer);
   }
 
   private async send(path: string, init: RequestInit): Promise<Response> {

@@ -2,7 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { errors, type InteractionResults, type Interaction as ProviderInteraction } from 'oidc-provider';
 import type { SignedIn } from '../sessions/signed-in.js';
+import type { BrowserBinding } from '../sign-in/browser-binding.js';
+import { boundTo, isFor } from './bound-result.js';
+import { BrowserStates } from './browser-states.js';
 import { platformClient } from './client-metadata.js';
+import { available } from './database-away.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId } from './grant-id.js';
 import { againAt } from './provider-pages.js';
@@ -61,6 +65,7 @@ export class Interactions {
   constructor(
     private readonly providers: Providers,
     private readonly grants: SessionGrants,
+    private readonly states: BrowserStates,
   ) {}
 
   /** The sign-in of this browser at this address. @throws InteractionNotFound */
@@ -81,23 +86,24 @@ export class Interactions {
       params: found.params,
       ...(begun === undefined ? {} : { organizationId: begun.organizationId }),
       scopes: textsOf(found.prompt.details['scopes']),
-      ...(found.result === undefined ? {} : { leadsTo: found.returnTo }),
+      // Whoever has lost the answer with the secret in it authenticates once more.
+      ...(found.result && isFor(found.result, request, found.uid) ? { leadsTo: found.returnTo } : {}),
       ...(signedIn === undefined ? {} : { signedIn }),
     };
   }
 
-  /** Ends a step and sends the browser on. @throws InteractionNotFound */
-  async finish(request: IncomingMessage, response: ServerResponse, result: InteractionResult): Promise<void> {
+  /** Ends a step, for this browser alone. @returns where it goes on. @throws InteractionNotFound */
+  async end(
+    request: IncomingMessage,
+    response: ServerResponse,
+    result: InteractionResult,
+    browser: BrowserBinding,
+  ): Promise<string> {
     const found = await this.find(request, response);
     const provider = await this.providers.current();
-    await provider.interactionFinished(request, response, await this.resultOf(found, result));
-  }
-
-  /** Ends a step. @returns where the browser goes on. @throws InteractionNotFound */
-  async end(request: IncomingMessage, response: ServerResponse, result: InteractionResult): Promise<string> {
-    const found = await this.find(request, response);
-    const provider = await this.providers.current();
-    return provider.interactionResult(request, response, await this.resultOf(found, result));
+    // The library adds what the step before this one has ended with.
+    const bound = { ...(await this.resultOf(found, result)), ...boundTo(browser) };
+    return provider.interactionResult(request, response, bound);
   }
 
   private async resultOf(found: ProviderInteraction, result: InteractionResult): Promise<InteractionResults> {
@@ -142,11 +148,8 @@ export class Interactions {
     } catch (cause) {
       if (!(cause instanceof errors.SessionNotFound)) throw cause;
     }
-    const known = uid === undefined ? undefined : await provider.Interaction.find(uid);
-    throw new InteractionNotFound(
-      'The sign-in is over, or of another browser',
-      known && againAt(known.params),
-    );
+    const params = uid === undefined ? undefined : await available(this.states.beginningOf(uid));
+    throw new InteractionNotFound('The sign-in is over, or of another browser', params && againAt(params));
   }
 
   private async signedInOf({ session }: ProviderInteraction): Promise<SignedIn | undefined> {

@@ -3,6 +3,7 @@ import Provider, { errors, type Adapter, type AdapterPayload, type KoaContextWit
 import { clientAddress } from '@customer-platform/http';
 import { networkOf, siteOf } from '../passwords/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
+import { isFor } from './bound-result.js';
 import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';
 import { ClientMetadata } from './client-metadata.js';
 import { available } from './database-away.js';
@@ -140,7 +141,10 @@ class BrowserAdapter extends Nothing {
   }
   override async find(id: string): Promise<AdapterPayload | undefined> {
     const found = await available(this.states.find(this.kind, id));
-    if (found && Provider.ctx) this.found.set(Provider.ctx, id);
+    const { ctx } = Provider;
+    if (!found || !ctx) return found;
+    if (ctx.oidc.route === 'resume' && !isFor(found.result, ctx.req, id)) return undefined;
+    this.found.set(ctx, id);
     return found;
   }
   override findByUid(uid: string): Promise<AdapterPayload | undefined> {

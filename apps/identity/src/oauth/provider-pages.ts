@@ -37,8 +37,8 @@ export class ProviderPages {
 
   /** Where a sign-in is begun anew that is over. */
   private async wayOf(path: string): Promise<string | undefined> {
-    const found = await this.states.find('Interaction', path.slice(path.lastIndexOf('/') + 1));
-    return found?.params && againAt(found.params);
+    const params = await this.states.beginningOf(path.slice(path.lastIndexOf('/') + 1));
+    return params && againAt(params);
   }
 
   /** An authorization request that cannot be sent back to its client, told to whoever sees it. */

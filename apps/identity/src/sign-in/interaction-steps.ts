@@ -46,8 +46,9 @@ export interface Visit {
   frameFor(browser?: BrowserBinding): Frame;
 }
 
-/** What a visit leads to: a page, or the end of the interaction. */
-export type Outcome = { readonly page: Page } | { readonly result: InteractionResult };
+/** What a visit leads to: a page, or the end of the interaction, by the secret that the browser has been given in it. */
+export type Outcome =
+  { readonly page: Page } | { readonly result: InteractionResult; readonly browser?: BrowserBinding };
 
 const WRONG = 422;
 
@@ -185,7 +186,7 @@ export class InteractionSteps {
       if (await this.couldGiveFactor(progress)) return { page: factorPage(visit.frameFor(), {}) };
       return this.askToEnrol(visit, progress, organization.open);
     }
-    return { result: { signedIn: progress.signedIn, organizationId: id } };
+    return { result: { signedIn: progress.signedIn, organizationId: id }, browser: visit.browser };
   }
 
   private async isFactorDue({ factorGiven, signedIn }: Progress): Promise<boolean> {

@@ -114,7 +114,7 @@ export class InteractionsController {
       return;
     }
     const url = outcome
-      ? await this.interactions.end(request, response, outcome.result)
+      ? await this.interactions.end(request, response, outcome.result, outcome.browser ?? visit.browser)
       : interaction.leadsTo;
     sendPage(response, leavingPage(visit.frameFor(), url ?? ''));
   }

@@ -1,6 +1,6 @@
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { Browser, ISSUER, TestClient } from '../oauth/browser.fixture.js';
-import { codeOf, PageVisitor, People, type Person, type Shown } from './page-visitor.fixture.js';
+import { codeOf, PageVisitor, PASSWORD, People, type Person, type Shown } from './page-visitor.fixture.js';
 
 let bench: IdentityBench;
 let people: People;
@@ -109,6 +109,64 @@ describe('the way out of the pages', () => {
       copied.links.find((link) => link.startsWith('/oauth/authorize?')) ?? '',
     );
     expect(anew.form('email')).toBeDefined();
+  });
+});
+
+describe('the address of a sign-in', () => {
+  const uidOf = ({ url }: Shown): string => url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  /** A browser that knows it, and nothing else. */
+  const openedBy = async (uid: string): Promise<Shown> => {
+    const stranger = new PageVisitor(new Browser(bench), ISSUER);
+    for (const name of ['resume', 'interaction']) stranger.browser.plant(`${name}-${uid}=${uid}; path=/`);
+    return stranger.open(`/oauth/authorize/${uid}`);
+  };
+  const OF_UID = `(uid = $1 OR state_hash = sha256(convert_to($1, 'UTF8')))`;
+  const kept = async (uid: string) => {
+    const sql = `SELECT payload, extract(epoch FROM expires_at - now())::int AS seconds FROM oauth_browser_states
+      WHERE ${OF_UID} ORDER BY expires_at`;
+    return bench.database.query<{ payload: object; seconds: number }>(sql, [uid]);
+  };
+
+  it('signs nobody in by itself, neither before its end nor after', async () => {
+    const { verifier, page } = await leaving();
+    const isAsked = async () => (await openedBy(uidOf(page))).form('email') !== undefined;
+    expect(await isAsked()).toBe(true);
+    const back = await visitor.open(page.refresh ?? '');
+    expect(await isAsked()).toBe(true);
+    expect((await client.redeem(codeIn(back), verifier)).status).toBe(200);
+  });
+
+  it('is of use for a minute after that, and then all that is kept is where it begins anew', async () => {
+    const { page } = await leaving();
+    const before = visitor.browser.copy();
+    codeIn(await visitor.open(page.refresh ?? ''));
+    const [ended, again, ...more] = await kept(uidOf(page));
+    expect([ended?.seconds, more]).toEqual([expect.any(Number), []]);
+    expect(ended?.seconds).toBeLessThanOrEqual(60);
+    expect(Object.keys(again?.payload ?? {})).toEqual(['params']);
+    const sql = `UPDATE oauth_browser_states SET expires_at = expires_at - interval '1 minute' WHERE ${OF_UID}`;
+    await bench.database.query(sql, [uidOf(page)]);
+    visitor.browser.become(before);
+    expect((await visitor.open(page.refresh ?? '')).form('email')).toBeDefined();
+  });
+
+  it('keeps nothing of what came to nothing, which nobody counts', async () => {
+    const { shown } = await visitor.authorize(client);
+    await visitor.send(shown, 'cancel');
+    const { shown: left } = await visitor.authorize(client);
+    await visitor.browser.get(`/oauth/authorize/${uidOf(left)}`);
+    expect([await kept(uidOf(shown)), await kept(uidOf(left))]).toEqual([[], []]);
+  });
+
+  it('leads on where the form was sent twice by which somebody has authenticated', async () => {
+    const { shown } = await visitor.authorize(client);
+    const asked = await visitor.send(shown, 'email', { email: person.email });
+    const before = visitor.browser.copy();
+    const send = () =>
+      visitor.send(asked, 'password', { email: person.email, password: PASSWORD }, { stay: true });
+    await send();
+    visitor.browser.become(before);
+    codeIn(await visitor.open((await send()).refresh ?? ''));
   });
 });
 
