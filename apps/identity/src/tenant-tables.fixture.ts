@@ -61,7 +61,8 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
       'mfa/factors.store.ts: a second factor of a user, its secret sealed': 'user_id type name secret',
     },
     technical: {
-      'mfa/factors.store.ts: its use and its times': 'id last_step pending_until confirmed_at created_at',
+      'mfa/factors.store.ts: its use and its times':
+        'id last_step pending_until confirmed_at created_at connection_id',
     },
     organization: 'of users, who are counted',
     archive: NOBODY,
@@ -198,7 +199,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     },
     technical: {
       'oauth/session-grants.ts: its times and its client':
-        'id authenticated_at last_seen_at idle_expires_at expires_at ended_at created_at client_generation connection_id',
+        'id authenticated_at last_seen_at idle_expires_at expires_at ended_at created_at client_generation connection_id auth_time',
       'sessions/session-beginnings.ts: its times and its client': 'mfa_at',
     },
     organization: GOES,
@@ -208,7 +209,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
   sign_ins: {
     technical: {
       'sign-in/sign-in-progress.ts: a sign-in under way':
-        'uid browser_hash user_id amr authenticated_at connection_id chosen_organization_id factor_given factor_id expires_at',
+        'uid browser_hash user_id amr authenticated_at connection_id chosen_organization_id factor_given factor_id expires_at auth_time',
     },
     organization: GOES,
     archive: NOBODY,
@@ -221,6 +222,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     },
     technical: {
       'sso-connections/sso-connection.dto.ts: the row and its times': 'id created_at updated_at deleted_at',
+      'sessions/ways-in.ts: since when it is enforced': 'enforced_at',
     },
     organization: COUNTED,
     archive: NOBODY,

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, KeySeal, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
+import type { CameIn } from '../sessions/ways-in.js';
 import type { EnrolledFactorDto } from './mfa.dto.js';
 import { isOfStep, newTotpSecret, otpauthUri, stepOf } from './totp.js';
 
@@ -32,7 +33,8 @@ SELECT organization_id, $2, id, 'totp', $3, $4, $5, $6 FROM users WHERE id = $1`
 const TAKE_STEP = `
 UPDATE mfa_factors SET last_step = $3
  WHERE user_id = $1 AND id = $2 AND (last_step IS NULL OR last_step < $3) RETURNING id`;
-const CONFIRM = `UPDATE mfa_factors SET confirmed_at = $3, pending_until = NULL WHERE user_id = $1 AND id = $2`;
+const CONFIRM = `
+UPDATE mfa_factors SET confirmed_at = $3, pending_until = NULL, connection_id = $4 WHERE user_id = $1 AND id = $2`;
 const EMAIL = 'SELECT email FROM users WHERE id = $1';
 
 /** Second factors of users; their secrets are sealed. */
@@ -101,8 +103,9 @@ export class FactorsStore {
     return step !== null && isOfStep(this.seal.open(id, secret.toString()), code, step);
   }
 
-  async confirm(tx: WorkerTransaction, userId: string, factorId: string): Promise<void> {
-    await tx.query(CONFIRM, [userId, factorId, this.clock.now()]);
+  /** By somebody who came in like this. */
+  async confirm(tx: WorkerTransaction, { userId, connectionId }: CameIn, factorId: string): Promise<void> {
+    await tx.query(CONFIRM, [userId, factorId, this.clock.now(), connectionId ?? null]);
   }
 
   private async shown(

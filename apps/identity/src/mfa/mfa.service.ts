@@ -16,7 +16,7 @@ UPDATE sessions SET mfa_at = $3, amr = ARRAY(SELECT DISTINCT unnest(amr || $4::t
  WHERE organization_id = $1 AND id = $2 AND ended_at IS NULL RETURNING id`;
 /** Whose application has the session: the platform's own (none, or a client of the root), or a tenant's. */
 const STANDING = `
-SELECT s.mfa_at,
+SELECT s.mfa_at, s.connection_id,
        s.client_id IS NULL OR EXISTS (
          SELECT FROM oauth_clients c JOIN organizations o ON o.organization_id = c.organization_id
           WHERE c.id = s.client_id AND o.parent_id IS NULL) AS of_platform
@@ -30,6 +30,7 @@ interface Self {
 
 interface Standing {
   readonly mfa_at: Date | null;
+  readonly connection_id: string | null;
   readonly of_platform: boolean;
 }
 
@@ -93,7 +94,8 @@ export class MfaService {
       if (!factor || !(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.gain(tx, context, self, ['otp', 'mfa']);
       if (isConfirmed(factor)) return this.verified(tx, self, null, null);
-      await this.factors.confirm(tx, userId, factor.id);
+      const connectionId = standing.connection_id ?? undefined;
+      await this.factors.confirm(tx, { userId, connectionId }, factor.id);
       const isFirst = !factors.some(isConfirmed);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst, sessionId });
       return this.verified(tx, self, factor.id, codes);

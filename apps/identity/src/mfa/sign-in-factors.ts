@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
+import type { CameIn } from '../sessions/ways-in.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -95,10 +96,11 @@ export class SignInFactors {
    */
   async confirm(
     context: AuditContext,
-    userId: string,
+    cameIn: CameIn,
     factorId: string,
     code: string,
   ): Promise<FirstFactor | { readonly over: true }> {
+    const { userId } = cameIn;
     return this.attempts.attempt(userId, async (tx) => {
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
@@ -110,7 +112,7 @@ export class SignInFactors {
       // Whoever has one by now is asked for that: only who has none sets one up by a password alone.
       if (!factor || factors.some(isConfirmed)) return { over: true };
       if (!(await this.factors.take(tx, userId, factor, code))) return undefined;
-      await this.factors.confirm(tx, userId, factorId);
+      await this.factors.confirm(tx, cameIn, factorId);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst: true });
       return { amr: AMR, recoveryCodes: codes ?? [] };
     });

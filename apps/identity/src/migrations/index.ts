@@ -29,6 +29,7 @@ import { IndexOpenAndEndedSessions1767122000000 } from './1767122000000-index-op
 import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-index-sso-requests-by-interaction.js';
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { RememberFactorsAndEnforcement1768412000000 } from './1768412000000-remember-factors-and-enforcement.js';
 import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
 import { RememberAuthTimes1767124000000 } from './1767124000000-remember-auth-times.js';
 
@@ -66,4 +67,5 @@ export const migrations: MigrationClass[] = [
   CreateTenantTallies1767404100000,
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,
+  RememberFactorsAndEnforcement1768412000000,
 ];

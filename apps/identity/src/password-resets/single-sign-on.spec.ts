@@ -36,9 +36,9 @@ const aPerson = async (): Promise<Person> => {
 
 const withFactor = ({ id }: Person): Promise<unknown> =>
   bench.database.query(
-    `INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, confirmed_at, created_at)
-     VALUES ($1, $2, $3, 'totp', 'Phone', '\\x00', now(), now())`,
-    [organization.id, newId(), id],
+    `INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, confirmed_at, created_at, connection_id)
+     VALUES ($1, $2, $3, 'totp', 'Phone', '\\x00', now(), now(), $4)`,
+    [organization.id, newId(), id, connection.id],
   );
 
 const asOwner = async ({ id }: Person): Promise<void> => {

@@ -17,7 +17,11 @@ export interface WayIn {
 
 const CONNECTION = 'SELECT organization_id FROM sso_connections WHERE id = $1';
 const EMAIL = 'SELECT email FROM users WHERE id = $1';
-/** An `owner` with a second factor has a way in where the provider has none. */
+/**
+ * An `owner` with a second factor has a way in where the provider has none. It is one of before, or was confirmed by whom
+ * the connection has let in: else whoever has the password alone sets one up in another organization. What the release
+ * before has enforced is so from its making, as far as is known.
+ */
 const ENFORCING = `
 SELECT c.organization_id
   FROM sso_domains d
@@ -25,7 +29,10 @@ SELECT c.organization_id
    AND c.status = 'active' AND c.deleted_at IS NULL AND c.enforced
   JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL AND o.status = 'active'
  WHERE d.domain = $1
-   AND NOT (EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = $2 AND f.confirmed_at IS NOT NULL)
+   AND NOT (EXISTS (SELECT FROM mfa_factors f
+                     WHERE f.user_id = $2
+                       AND (f.confirmed_at <= coalesce(c.enforced_at, c.created_at)
+                            OR f.confirmed_at IS NOT NULL AND f.connection_id = c.id))
      AND EXISTS (
        SELECT FROM memberships m
          JOIN role_assignments a ON a.organization_id = m.organization_id AND a.membership_id = m.id

@@ -289,10 +289,10 @@ export class InteractionSteps {
     const organization = await this.organizationOf(visit, progress);
     if ('outcome' in organization) return organization.outcome;
     if (progress.factorId === undefined) return this.next(visit, progress);
-    const { userId } = progress.signedIn;
-    const context = contextOf(visit, organization.open.id, userId);
+    const { signedIn } = progress;
+    const context = contextOf(visit, organization.open.id, signedIn.userId);
     const code = form.get('code').replaceAll(' ', '');
-    const confirmed = await rightOrNothing(this.factors.confirm(context, userId, progress.factorId, code));
+    const confirmed = await rightOrNothing(this.factors.confirm(context, signedIn, progress.factorId, code));
     if (!confirmed) {
       const error = wordsOf(visit.frameFor().language).factor.wrong;
       return this.askToEnrol(visit, progress, organization.open, { error, status: WRONG });

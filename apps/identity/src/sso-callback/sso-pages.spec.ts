@@ -172,10 +172,10 @@ describe('signing in by a provider of the organization', () => {
 describe('an enforced domain', () => {
   it('takes no password, save of an owner with a second factor, also while the provider is away', async () => {
     const brief = await OtherProviders.start([PROVIDER]);
-    const connection = await connect({ enforced: true }, brief);
     const client = await pages.client(organization);
     const [ana, owner] = await Promise.all([pages.member(organization), pages.member(organization)]);
     const { recoveryCodes } = await pages.factorFor(organization, owner.userId);
+    const connection = await connect({ enforced: true }, brief);
     for (const [local, { userId }] of [
       ['ana', ana],
       ['owner', owner],

@@ -18,6 +18,8 @@ export class SsoConnection implements SoftDeletable {
   @Column('text') clientSecret: string;
   @Column('text', { array: true }) domains: string[];
   @Column('boolean') enforced: boolean;
+  /** Since when it is, while active; it stays when that ends. */
+  @Column('timestamptz', { nullable: true }) enforcedAt: Date | null;
   @Column('boolean') jit: boolean;
   @Column('uuid', { array: true }) jitRoleIds: string[];
   @Column('text') status: (typeof SSO_STATUSES)[number];

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import {
+  Clock,
   Database,
   newId,
   ResourceStores,
@@ -52,6 +53,7 @@ export class SsoConnectionsService {
     private readonly places: ProviderPlaces,
     private readonly reach: SsoReach,
     private readonly sessions: SessionEndings,
+    private readonly clock: Clock,
     @Inject(CLIENT_SECRET_SEAL) private readonly seal: KeySeal,
     @Inject(SSO_CONFIG) private readonly config: SsoConfig,
     stores: ResourceStores,
@@ -85,7 +87,7 @@ export class SsoConnectionsService {
       const whose = { name, protocol, issuer, clientId: client_id, clientSecret, domains };
       return this.connections.create(
         context,
-        { ...whose, id, enforced, jit, jitRoleIds, status: 'draft' },
+        { ...whose, id, enforced, enforcedAt: null, jit, jitRoleIds, status: 'draft' },
         { tx },
       );
     });
@@ -104,7 +106,7 @@ export class SsoConnectionsService {
       if (body.jit_role_ids) await this.reach.demandRoles(tx, context, body.jit_role_ids);
       let before = seen;
       const patch = (row: SsoConnection): Patch<SsoConnection> =>
-        patchOf((before = row), this.patchIn(id, body));
+        patchOf((before = row), this.patchIn(id, body), this.clock);
       const row = await this.connections.update(context, id, patch, { tx });
       if (row.status === 'active') await this.keepOn(tx, context, { before, row, proven });
       else if (before.status === 'active') await this.switchOff(tx, context, id);
@@ -206,10 +208,16 @@ export class SsoConnectionsService {
   }
 }
 
-function patchOf(row: SsoConnection, patch: Patch<SsoConnection>): Patch<SsoConnection> {
-  if (patch.status !== 'inactive' || row.status !== 'draft') return patch;
+function patchOf(row: SsoConnection, patch: Patch<SsoConnection>, clock: Clock): Patch<SsoConnection> {
+  const begins = isEnforced({ ...row, ...patch }) && !isEnforced(row);
+  if (patch.status !== 'inactive' || row.status !== 'draft')
+    return begins ? { ...patch, enforcedAt: clock.now() } : patch;
   const detail = 'A draft has never been switched on.';
   throw new Problem('invalid_state', { detail, members: { state: row.status } });
+}
+
+function isEnforced({ enforced, status }: Pick<SsoConnection, 'enforced' | 'status'>): boolean {
+  return enforced && status === 'active';
 }
 
 /** As they are compared; what is none has been refused. */

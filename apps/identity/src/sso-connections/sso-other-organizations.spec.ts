@@ -1,8 +1,9 @@
 import { newId } from '@customer-platform/database';
-import { expectProblem, expectStatus } from '@customer-platform/testing';
+import { type Caller, expectProblem, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import type { TestOrganization } from '../identity-app.fixture.js';
 import { TestClient, type Answers } from '../oauth/browser.fixture.js';
+import { codeOf } from '../sign-in/page-visitor.fixture.js';
 import type { SignedIn } from '../sessions/signed-in.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
@@ -61,6 +62,13 @@ describe('a connection of one organization, and another of its people’s', () =
     caller.patch(`/v1/identity/organizations/${other.id}`, {
       settings: { sso_organizations: organizations },
     });
+  const confirmFactor = async (caller: Caller): Promise<void> => {
+    const body = { type: 'totp', name: 'Phone' };
+    const begun = await caller.post<{ factor_id: string; secret: string }>('/v1/identity/mfa/enroll', body);
+    expectStatus(begun, 200);
+    const { factor_id, secret } = begun.body;
+    expectStatus(await caller.post('/v1/identity/mfa/verify', { factor_id, code: codeOf(secret) }), 200);
+  };
   const organizationOf = (token: string): unknown => decodeJwt(token)['org_id'];
 
   it('lets nobody act there by it', async () => {
@@ -114,6 +122,38 @@ describe('a connection of one organization, and another of its people’s', () =
     // Nor by what the browser remembers.
     const further = { prompt: 'none', organization: connection.organization.id };
     expect(await errorOf(() => ({ error: 'asked' }), { browser, further })).toBe('login_required');
+  });
+
+  it('takes an owner’s password where it is enforced by a factor of before or of its own, and by no other', async () => {
+    await begin({ enforced: true });
+    const { organization } = connection;
+    const owner = await bench.person(organization.id, `${newId()}@${connection.domain}`);
+    await bench.identity.member(organization, owner);
+    await bench.identity.join(other.id, owner);
+    const [ids] = await bench.identity.database.query<{ membership_id: string; role_id: string }>(
+      `SELECT m.id AS membership_id, r.id AS role_id FROM memberships m
+         JOIN roles r ON r.organization_id = m.organization_id AND r.key = 'analyst' AND r.kind = 'human'
+        WHERE m.organization_id = $1 AND m.user_id = $2`,
+      [other.id, owner],
+    );
+    expectStatus(await other.admin.post('/v1/identity/role-assignments', { ...ids }), 201);
+    const byPasswordHere = () => bench.identity.signIn(organization.id, owner);
+    const closed = { code: 'sign_in_required' };
+    // Whoever has the password alone comes into the other, and sets one up there.
+    await confirmFactor((await bench.identity.signIn(other.id, owner)).caller);
+    await expect(byPasswordHere()).rejects.toMatchObject(closed);
+    // Nor does it become good by what else is changed of the connection.
+    await bench.set(connection, { name: 'Renamed' });
+    await expect(byPasswordHere()).rejects.toMatchObject(closed);
+    await bench.set(connection, { enforced: false });
+    await bench.set(connection, { enforced: true });
+    expect((await byPasswordHere()).sessionId).toBeDefined();
+
+    await bench.identity.database.query('DELETE FROM mfa_factors WHERE user_id = $1', [owner]);
+    await expect(byPasswordHere()).rejects.toMatchObject(closed);
+    const how = { amr: ['fed'], connectionId: connection.id };
+    await confirmFactor((await bench.identity.signIn(organization.id, owner, how)).caller);
+    expect((await byPasswordHere()).sessionId).toBeDefined();
   });
 
   it('is let in by who holds all that an owner does, of the organization itself; anybody shuts it out again', async () => {

@@ -273,9 +273,9 @@ describe('who comes from a provider', () => {
       expect(await mayUse()).toBe(false);
       await bench.identity.within(organization.id, (tx) =>
         tx.query(
-          `INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, confirmed_at, created_at)
-           VALUES ($1, $2, $3, 'totp', 'Phone', '\\x00', now(), now())`,
-          [organization.id, newId(), userId],
+          `INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, confirmed_at, created_at, connection_id)
+           VALUES ($1, $2, $3, 'totp', 'Phone', '\\x00', now(), now(), $4)`,
+          [organization.id, newId(), userId, connection.id],
         ),
       );
       expect(await mayUse()).toBe(true);
