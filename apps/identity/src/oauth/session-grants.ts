@@ -101,7 +101,8 @@ SELECT s.authenticated_at, s.auth_time, s.connection_id FROM oauth_grants g
 
 /**
  * A suspension or a new password undoes an authentication before it, and so does the end of what has begun by it. The
- * factor that was given may have been taken away meanwhile.
+ * factor that was given may have been taken away meanwhile. One that was set up ends what it was not given in, also this
+ * sign-in, unless it was set up in that.
  */
 const STILL_IN = `
 SELECT id FROM users
@@ -109,7 +110,11 @@ SELECT id FROM users
    AND (NOT $3::boolean
         OR EXISTS (SELECT FROM mfa_factors f WHERE f.user_id = users.id AND f.confirmed_at IS NOT NULL))
    AND NOT EXISTS (SELECT FROM sessions s WHERE s.user_id = users.id AND s.authenticated_at = $2
-                      AND s.ended_reason NOT IN ('idle', 'absolute', 'mfa_changed'))`;
+                      AND s.ended_reason NOT IN ('idle', 'absolute')
+                      AND NOT (s.ended_reason = 'mfa_changed'
+                        AND ($3 AND NOT 'mfa' = ANY (s.amr)
+                             OR EXISTS (SELECT FROM sessions l WHERE l.user_id = users.id AND l.authenticated_at = $2
+                                           AND l.ended_at IS NULL AND 'mfa' = ANY (l.amr)))))`;
 
 /** How whoever uses a browser signed in there. */
 interface BrowserSignIn {

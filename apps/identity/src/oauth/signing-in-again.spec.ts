@@ -3,7 +3,8 @@ import { decodeJwt } from 'jose';
 import { Secret, TOTP } from 'otpauth';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { NEW_PASSWORD, Resets } from '../password-resets/password-resets.fixture.js';
-import { signsIn, TestClient } from './browser.fixture.js';
+import { PageVisitor, People } from '../sign-in/page-visitor.fixture.js';
+import { Browser, ISSUER, signsIn, TestClient } from './browser.fixture.js';
 
 let bench: IdentityBench;
 let organization: TestOrganization;
@@ -101,6 +102,19 @@ describe('a browser in which somebody has signed in', () => {
     await client.refresh(first.refresh_token);
     expect(await quietly(client, first, userId)).toBe('login_required');
     expect(await isAsked(client, first, userId)).toBe(true);
+  });
+
+  it('asks again by a way out that was taken before a factor was set up elsewhere', async () => {
+    const people = new People(bench);
+    const person = await people.person(organization);
+    const visitor = new PageVisitor(new Browser(bench), ISSUER);
+    const { shown } = await visitor.authorize(client);
+    const { refresh = '' } = await visitor.signIn(shown, person, { stay: true });
+    const before = visitor.browser.copy();
+    expect((await visitor.open(refresh)).url.searchParams.get('code')).not.toBeNull();
+    await people.factorFor(organization, person);
+    visitor.browser.become(before);
+    expect((await visitor.open(refresh)).form('email')).toBeDefined();
   });
 
   it('goes on where its user set a factor up there, and asks again everywhere else', async () => {
