@@ -216,8 +216,8 @@ function patchOf(row: SsoConnection, patch: Patch<SsoConnection>, clock: Clock):
   throw new Problem('invalid_state', { detail, members: { state: row.status } });
 }
 
-function isEnforced({ enforced, status }: Pick<SsoConnection, 'enforced' | 'status'>): boolean {
-  return enforced && status === 'active';
+function isEnforced({ enforced, status }: { enforced: unknown; status: unknown }): boolean {
+  return enforced === true && status === 'active';
 }
 
 /** As they are compared; what is none has been refused. */
