@@ -260,17 +260,11 @@ describe('the erasure of a contact', () => {
     const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: parted.id };
     const data = { ...pair, survivor_version: 2, merged_version: 2 };
     await world.probe.publish({ type: 'core.contact.merged.v1', organizationId: id, data });
-    await eventually(async () => {
-      const rows = await world.database.query(`SELECT 1 FROM contacts WHERE id = $1 AND state = 'merged'`, [
-        parted.id,
-      ]);
-      expect(rows).toHaveLength(1);
-    });
+    const merged = `SELECT 1 FROM contacts WHERE id = '${parted.id}' AND state = 'merged'`;
+    await eventually(async () => expect(await world.database.query(merged)).toHaveLength(1));
     await erase(id, parted.id);
-    const [kept] = await world.database.query<{ state: string; email: string | null }>(
-      'SELECT state, email FROM contacts WHERE id = $1',
-      [survivor.id],
-    );
+    const ofSurvivor = `SELECT state, email FROM contacts WHERE id = '${survivor.id}'`;
+    const [kept] = await world.database.query(ofSurvivor);
     expect(kept).toEqual({ state: 'active', email: survivor.email });
     await settled(api, await send(api, aSend({ recipient: { contact_id: survivor.id } })), 'sent');
   });
