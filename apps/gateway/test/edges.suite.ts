@@ -1,8 +1,9 @@
-import { type PlatformUnderTest, sharedPlatform, START_WITHIN_MS } from '@customer-platform/testing';
+import { type PlatformUnderTest, START_WITHIN_MS } from '@customer-platform/testing';
 import { importEdges, unheard } from './edge-end.fixture.js';
 import { EdgeWalk, walkAll, zonesOfOneSide } from './edge-walk.fixture.js';
 import { EdgeWorld } from './edge-world.fixture.js';
 import { allPlaces, type FurtherEdges } from './edges.fixture.js';
+import { journeyPlatform } from './journey.fixture.js';
 
 /** Of all fields and filters every so manieth, each with every so manieth of its edges; the release run has them all. */
 const EVERY_PLACE = 8;
@@ -16,7 +17,7 @@ describe('some edges of every type, in some fields and filters of every module',
   let further: FurtherEdges;
 
   beforeAll(async () => {
-    platform = await sharedPlatform();
+    platform = await journeyPlatform();
     world = await EdgeWorld.make(platform);
     further = { zones: await zonesOfOneSide(platform) };
   }, START_WITHIN_MS);

@@ -43,12 +43,11 @@ export async function build(): Promise<boolean> {
   return true;
 }
 
-/** Changes with the name, size or time of any source, and when an output is newer than its record tells. */
+/** Changes with the name or the text of any source: what generators write anew as it was is no change. */
 function fingerprint(): string {
   const hash = createHash('sha256');
   for (const file of globSync(SOURCES, { cwd: ROOT }).sort()) {
-    const { size, mtimeMs } = statSync(join(ROOT, file));
-    hash.update(`${file}\0${size}\0${mtimeMs}\n`);
+    if (statSync(join(ROOT, file)).isFile()) hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex');
 }

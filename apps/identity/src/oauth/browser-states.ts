@@ -57,7 +57,7 @@ const COMES_AGAIN_MS = 60_000;
 const KNOWN_FOR_MS = 45 * 60_000;
 const END = `
 WITH ended AS (
-  UPDATE oauth_browser_states SET expires_at = $3
+  UPDATE oauth_browser_states SET expires_at = $3, network = NULL, site = NULL
    WHERE state_hash = $1 AND kind = 'Interaction' AND expires_at > $3 RETURNING payload)
 INSERT INTO oauth_browser_states (state_hash, kind, uid, payload, expires_at)
 SELECT $5, 'Interaction', $2, jsonb_build_object('params', payload -> 'params'), $4 FROM ended`;
