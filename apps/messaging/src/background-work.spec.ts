@@ -96,10 +96,11 @@ itHoldsUpNoOther({
     'sender-domains': 'asks name servers: sender-domains/domain-recheck.spec.ts',
     'organization-retention': 'asks identity for the periods: retention/retention.spec.ts',
     'idempotency-retention': AS_EVERY_RETENTION,
+    'identity-mail-limit-retention': AS_EVERY_RETENTION,
     'inbox-retention': AS_EVERY_RETENTION,
     'notification-retention': AS_EVERY_RETENTION,
     'webhook-body-retention': AS_EVERY_RETENTION,
     'webhook-delivery-retention': AS_EVERY_RETENTION,
   },
-  mostWithout: 14,
+  mostWithout: 15,
 });

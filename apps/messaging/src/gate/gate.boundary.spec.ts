@@ -38,7 +38,9 @@ describe('the gate', () => {
     const outgoing = others.filter((file) => file.startsWith('webhook-endpoints/deliveries/'));
     expect(outgoing.length).toBeGreaterThan(0);
     // Of what comes in: certificates, and addresses that a provider asks to be confirmed.
-    expect(others.filter((file) => !outgoing.includes(file))).toEqual(['webhooks/webhooks.service.ts']);
+    expect(others.filter((file) => !outgoing.includes(file))).toEqual([
+      'webhooks/provider-signature.strategy.ts',
+    ]);
   });
 
   it('makes all connections of providers: what they know of themselves opens none', () => {

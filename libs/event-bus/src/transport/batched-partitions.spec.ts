@@ -56,6 +56,8 @@ let consumption: Consumption;
 beforeAll(async () => {
   database = await aDatabase();
   anIsolatedKafka();
+  // Handed over as they are, these carry no proof.
+  process.env['EVENTS_REQUIRE_PROOF'] = 'false';
   // What is consumed is handed over here, partition by partition.
   app = await aBus([Runs, Consents], { role: 'api' });
   const started = jest.spyOn(app.get(Consumers), 'start').mockReturnValue({
