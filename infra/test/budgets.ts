@@ -2,7 +2,7 @@
 export const BUDGETS = { checks: 330, tests: 2_700 } as const;
 
 /** Tests of a whole run, checks included: fewer means that some were lost. Raised with the tests that come. */
-export const TESTS_AT_LEAST = 10_300;
+export const TESTS_AT_LEAST = 10_700;
 
 /** What a part used beside what it may; a machine's processors are as fast as they are, so that nothing fails by it. */
 export function spent(part: keyof typeof BUDGETS, seconds: number): string {

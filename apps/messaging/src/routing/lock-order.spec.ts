@@ -36,6 +36,8 @@ const someoneWaits = (): Promise<void> =>
 
 function merged(organizationId: string, mergedId: string): DomainEvent<ContactsMerged> {
   return {
+    id: newId(),
+    time: new Date().toISOString(),
     type: 'core.contact.merged.v1',
     organizationid: organizationId,
     data: { merged_id: mergedId, survivor_id: newId(), merged_version: 2 },
