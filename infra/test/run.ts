@@ -173,7 +173,6 @@ const checks = [
   ...lint,
   check('boundaries', 'Boundaries, and the fixtures that prove them', node, ['infra/boundaries/check.ts']),
   types,
-  check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
   check('migrations', 'Migrations keep the release before working', node, [
     'infra/compatibility/check-migrations.ts',
   ]),
@@ -189,16 +188,17 @@ const checks = [
   ]),
   check('openapi', 'The API keeps callers working', node, ['infra/compatibility/check-openapi.ts']),
 ];
-/** What whole platforms run is built before the first of them: none of them asks Nx then while checks do. */
-const built = await (
+/** What whole platforms run is built before the first of them, and nothing writes sources while they look at those. */
+const first = await inOrder([
   folders.length > 0
     ? ofEach('build', 'Build', 'build')
-    : check('build', 'Build', node, ['--input-type=module', '--eval', BUILD])
-)();
+    : check('build', 'Build', node, ['--input-type=module', '--eval', BUILD]),
+  check('generated', 'Generated files are fresh', node, ['infra/docs/check.ts']),
+]);
 /** The tests wait for servers and for each other: the checks take the processors meanwhile. */
 const all = await Promise.all([inOrder(checks), jest()]);
 if (isWhole) console.log(`${spent('checks', used.checks)}\n${spent('tests', used.tests)}`);
-const ran = sum([built, ...all]);
+const ran = sum([first, ...all]);
 const totals = sum([ran, hasAll(ran), await leavesNoProcess()]);
 console.log(`\n${line(totals)}`);
 process.exitCode = isGreen(totals) ? 0 : 1;
