@@ -192,6 +192,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     sender_domains: 'A domain that an organization sends from; its private keys are sealed.',
     sends: 'A message to one recipient by one channel, and its state.',
     suppressions: 'An address or domain that is never sent to, as keyed hash.',
+    template_publishers: 'Who published a version of a template last.',
     template_uses: 'Which layouts and partials stand in a version of a template.',
     template_versions: 'What a template said, for ever.',
     templates: 'A template of a channel.',

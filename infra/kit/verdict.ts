@@ -20,6 +20,7 @@ interface SendRow {
   id: string;
   correlation_id: string;
   state: string;
+  reason: string | null;
 }
 
 export interface Verdict {
@@ -82,7 +83,8 @@ function judgeMails(verdict: Verdict, log: ClientLog, sends: SendRow[], mails: r
     const mailed = received.get(id) ?? 0;
     if (mailed > 1) verdict.doubled.push(`mail of ${id}: ${mailed} times`);
     if (send?.state === 'unknown') verdict.inDoubt += 1;
-    else if (send !== undefined && send.state !== 'sent') verdict.lost.push(`send of ${id} is ${send.state}`);
+    else if (send !== undefined && send.state !== 'sent')
+      verdict.lost.push(`send of ${id} is ${send.state}: ${send.reason}`);
     else if (send !== undefined && mailed === 0) verdict.lost.push(`mail of ${id}`);
   }
 }

@@ -36,7 +36,7 @@ import { freePort } from '@customer-platform/kit/ports.ts';
 import { descendantsOf, readProcesses } from '@customer-platform/kit/processes.ts';
 import { provisionDatabase } from '@customer-platform/database';
 import { requiredVariable } from '@customer-platform/testing';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { SignJWT } from 'jose';
 import { populateWithKeys } from './authorization-keys.ts';
 import startTestServices, { endTestServices } from '../test/global-setup.ts';
@@ -49,7 +49,7 @@ const SINGLY = 100_000;
 const BETWEEN_BREAKS = 500;
 const TOKENS = 6_000;
 const TOKENS_WARM = 2_000;
-const ACCEPTS = { accepts: 'api_key' } as const;
+const ACCEPTS = { accepts: 'api_key', address: '192.0.2.1' } as const;
 const DIST = resolve(import.meta.dirname, '../../apps/identity/dist');
 
 const print = (what: string, figure: string): void =>
@@ -246,7 +246,7 @@ async function measureGuard(resolver: CredentialResolver, keys: string[]): Promi
     'the same by its strategy, as the guard asks',
     async (authorization) => {
       const request = { headers: { authorization }, socket: {} } as Request;
-      const caller = await passport.authenticate('api_credential', request, {} as Response, ACCEPTS);
+      const caller = await passport.authenticate('api_credential', request, ACCEPTS);
       return (caller as AuthenticatedCaller).permissions.has('core.events.write');
     },
     headers,

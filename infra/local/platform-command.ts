@@ -29,6 +29,7 @@ const MODULES_WITH: Readonly<Record<string, readonly ModuleName[]>> = {
   secrets: MODULES,
   sessions: ['identity'],
   'signing-keys': ['core', 'identity'],
+  'unreadable-records': ['core'],
 };
 
 const HELP = `npm run platform -- [--module MODULE] [--data DIR] COMMAND …

@@ -32,7 +32,7 @@ export class RunningPlatform {
 
   /** What restarts every process that ends. */
   get supervisor(): number {
-    return Number(readFileSync(join(this.data, 'supervisor.pid'), 'utf8'));
+    return (JSON.parse(readFileSync(join(this.data, 'supervisor.pid'), 'utf8')) as { pid: number }).pid;
   }
 
   /** @throws Error when nothing of that name runs. */

@@ -77,8 +77,8 @@ export async function runOutage(bench: OutageBench, seconds: number): Promise<Ou
       ...(await judgeFates(bench, organizationId, staying, revoked, times)),
     };
   } finally {
-    resume(platform);
     await Promise.all([staying.stop(), revoked.stop()]);
+    resume(platform);
   }
 }
 

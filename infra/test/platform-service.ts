@@ -77,7 +77,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** What it prints first, or what it wrote of its fault. */
+/** Reads what it prints first, or what it wrote of its fault. */
 async function firstLine(child: ChildProcess): Promise<string> {
   let faults = '';
   child.stderr?.on('data', (chunk: Buffer) => (faults += chunk.toString()));

@@ -188,7 +188,7 @@ const checks = [
   ]),
   check('openapi', 'The API keeps callers working', node, ['infra/compatibility/check-openapi.ts']),
 ];
-/** What whole platforms run is built before the first of them, and nothing writes sources while they look at those. */
+/** Builds what whole platforms run before the first of them; nothing writes sources while they look at those. */
 const first = await inOrder([
   folders.length > 0
     ? ofEach('build', 'Build', 'build')

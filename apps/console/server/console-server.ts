@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { moduleServer, type ModulesTls } from '@customer-platform/config';
+import { destroyConnections, moduleServer, type ModulesTls } from '@customer-platform/config';
 import { answerConsole, type ConsoleParts } from './console-requests.js';
 
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000, maxHeaderSize: 16 * 1024 };
@@ -53,7 +53,7 @@ export async function startConsole(options: ConsoleOptions): Promise<RunningCons
       drain();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeIdleConnections();
-      const late = setTimeout(() => server.closeAllConnections(), graceMs);
+      const late = setTimeout(() => destroyConnections(server), graceMs);
       await closed;
       clearTimeout(late);
     },

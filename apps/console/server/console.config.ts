@@ -25,7 +25,7 @@ export interface ConsoleConfig {
   /** How long it still answers once it is told to end, in milliseconds. */
   readonly drainMs: number;
   readonly release: string;
-  /** Without it, plain HTTP. */
+  /** TLS of the listener; undefined for plain HTTP. */
   readonly tls: ModulesTls | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { destroyConnections } from '@customer-platform/config';
 import { pino } from 'pino';
 import { type ConsoleConfig, readConsoleConfig } from './console.config.js';
 import { readBuiltFiles } from './built-files.js';
@@ -57,6 +58,6 @@ async function stop(signal: string): Promise<void> {
   await pause(config.drainMs);
   await running.close(GRACE_MS);
   operations.close();
-  operations.closeAllConnections();
+  destroyConnections(operations);
   log.info('stopped');
 }

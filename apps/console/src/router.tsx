@@ -70,6 +70,10 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,
   defaultNotFoundComponent: NotFound,
+  // What a page does not know of its address goes no further: not into its filters, nor to the API.
+  search: { strict: true },
+  // What was typed, or read aloud, of one thing is never on the page of another.
+  defaultRemountDeps: ({ params }) => params,
   // Of each page by itself: the menu stays.
   defaultErrorComponent: PageFailure,
 });

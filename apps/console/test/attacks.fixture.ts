@@ -125,7 +125,7 @@ export async function nameAllToDoHarm(bench: ConsoleBench): Promise<string[]> {
   const child = { name: HOSTILE.slice(0, 80), slug: `child-${randomUUID().slice(0, 8)}` };
   await bench.made('/v1/identity/organizations', child);
   await bench.made('/v1/identity/invitations', {
-    email: `"'<svg/onload=hacked>"@example.com`,
+    email: `'&{{hacked}}/onload=hacked|@example.com`,
     role_ids: [role],
   });
   const objects = { thing: slug, object };

@@ -55,6 +55,29 @@ describe('who opens a contact', () => {
     await notes.getByText('Prefiere el correo.', { exact: true }).waitFor();
   });
 
+  it('finds nothing there of another contact, wherever the history leads', async () => {
+    const first = await bench.contact({ first_name: 'Fresia' });
+    await bench.contact({ first_name: 'Gracia' });
+    const visitor = await bench.ownerAt(`contacts/${first.id}/profile`);
+    const { page } = visitor;
+    await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
+    const found = page.waitForResponse((answer) => answer.url().includes('q=gracia'));
+    await page.getByRole('searchbox').fill('gracia');
+    await found;
+    await page.getByRole('row', { name: /Gracia/ }).focus();
+    await page.keyboard.press('Enter');
+    await visitor.isAt('Gracia');
+    await page.getByRole('link', { name: 'Perfil', exact: true }).click();
+    await page.getByRole('button', { name: 'Cambiar', exact: true }).click();
+    const surname = page.getByRole('textbox', { name: 'Apellido' });
+    await surname.fill('Mistral');
+    // Past the list, from one profile to the other.
+    await page.evaluate(() => history.go(-3));
+    await visitor.isAt('Fresia');
+    await visitor.settled();
+    expect(await surname.count()).toBe(0);
+  });
+
   it('records what the contact has said', async () => {
     const { id } = await bench.contact({ first_name: 'Clara' });
     const visitor = await bench.ownerAt(`contacts/${id}/consents`);
@@ -81,6 +104,18 @@ describe('who opens a contact', () => {
     await page.getByRole('button', { name: 'Guardar lo mío' }).click();
     await visitor.isAt('Dora Mistral');
   });
+});
+
+describe('an address with something in it that no page knows', () => {
+  it.each(['messages/suppressions', 'messages', 'contacts', 'segments', 'loyalty', 'campaigns'])(
+    'shows %s all the same',
+    async (path) => {
+      const visitor = await bench.ownerAt(`${path}?utm_source=mail&channel=pigeon&q=42`);
+      await visitor.settled();
+      expect(await visitor.page.getByRole('alert').allTextContents()).toEqual([]);
+      expect(visitor.page.url()).not.toContain('utm_source');
+    },
+  );
 });
 
 describe('who merges two contacts', () => {

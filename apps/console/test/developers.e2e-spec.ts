@@ -8,10 +8,11 @@ import { MARKUP, type Visitor } from './visitor.fixture.js';
 const bench = consoleBench();
 
 /** The secret that a dialog shows once; says that one has it. */
-async function takeSecret({ page }: Visitor, name: string): Promise<string> {
+async function takeSecret(visitor: Visitor, name: string): Promise<string> {
+  const { page } = visitor;
   const dialog = page.getByRole('dialog', { name });
   const secret = (await dialog.getByRole('region').textContent()) ?? '';
-  await page.keyboard.press('Escape');
+  await visitor.expectNoEscape();
   await dialog.getByLabel('Ya lo copié').check();
   await dialog.getByRole('button', { name: 'Listo' }).click();
   await dialog.waitFor({ state: 'hidden' });

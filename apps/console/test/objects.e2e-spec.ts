@@ -143,7 +143,7 @@ describe('a record', () => {
 
     await dialog.getByRole('button', { name: 'Cambiar', exact: true }).click();
     await dialog.getByLabel('Año').fill('1800');
-    await dialog.getByLabel('Año').evaluate((input) => input.removeAttribute('min'));
+    await dialog.getByLabel('Año').evaluate((input) => input.closest('form')?.setAttribute('novalidate', ''));
     await dialog.getByRole('button', { name: 'Guardar el registro' }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Año').fill('2025');

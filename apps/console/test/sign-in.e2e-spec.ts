@@ -7,12 +7,15 @@ describe('who signs in to the Console', () => {
   it('is on the page that was asked for, again after a reload, and nothing is left in storage', async () => {
     const visitor = await bench.signedIn(bench.owner);
     const { page, complaints } = visitor;
-    await page.goto(`${bench.platform.url}/console/o/${bench.tenant.slug}?kept=1`);
-    await visitor.isAt(bench.tenant.slug);
-    expect(page.url()).toContain('kept=1');
-    const stored = await page.evaluate(() => [localStorage.length, JSON.stringify(sessionStorage)]);
-    expect(stored[0]).toBe(0);
-    expect(stored[1]).not.toContain('ey');
+    await page.goto(`${bench.platform.url}/console/o/${bench.tenant.slug}/contacts?q=kept`);
+    await eventually(async () => expect(await page.getByRole('searchbox').inputValue()).toBe('kept'));
+    expect(page.url()).toContain('q=kept');
+    const stored = await page.evaluate(() => ({
+      local: localStorage.length,
+      keys: Object.keys(sessionStorage),
+      longWords: Object.values(sessionStorage).flatMap((value: string) => value.match(/[\w.~+/-]{12,}/g) ?? []),
+    }));
+    expect(stored).toEqual({ local: 0, keys: ['tsr-scroll-restoration-v1_3'], longWords: [] });
     const cookies = await page.context().cookies();
     expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
     expect(complaints).toEqual([]);
@@ -36,7 +39,7 @@ describe('who signs in to the Console', () => {
     await other.getByRole('heading', { name: 'Cerraste la sesión' }).waitFor();
     await visitor.page.locator('button').first().click();
     await visitor.page.waitForURL(/\/oauth\/interactions\//);
-    await visitor.page.evaluate(() => window.history.back());
+    await visitor.page.goBack({ waitUntil: 'commit' });
     await visitor.page.waitForLoadState();
     expect(await visitor.page.getByText(bench.tenant.slug).count()).toBe(0);
   });
@@ -57,6 +60,33 @@ describe('who signs in to the Console', () => {
     expect(await page.getByText(bench.tenant.slug, { exact: true }).count()).toBe(0);
   });
 
+  it('finds all tabs of two organizations where they were when the browser comes back after a restart', async () => {
+    const second = await bench.platform.tenant();
+    const person = await bench.staff(second, 'owner');
+    await bench.join(bench.tenant, person, 'owner');
+    const before = await bench.visitor();
+    await before.signIn(person, second.slug);
+    const cookies = await before.page.context().cookies();
+    await before.page.context().close();
+    const visitor = await bench.visitor();
+    await visitor.page.context().addCookies(cookies);
+    const addresses = [second, bench.tenant].flatMap(({ slug }) =>
+      ['contacts?q=somebody', 'segments', ''].map((path) => `/console/o/${slug}/${path}`),
+    );
+    const pages = await Promise.all(addresses.map(() => visitor.page.context().newPage()));
+    await Promise.all(
+      pages.map((page, at) =>
+        page.goto(`${bench.platform.url}${addresses[at] ?? ''}`, { waitUntil: 'commit' }),
+      ),
+    );
+    for (const [at, page] of pages.entries()) {
+      const [, slug = ''] = /\/o\/([^/]+)/.exec(addresses[at] ?? '') ?? [];
+      await page.getByRole('button', { name: slug }).waitFor();
+      const { pathname, search } = new URL(page.url());
+      expect(`${pathname}${search}`.replace(/\/$/, '')).toBe(addresses[at]?.replace(/\/$/, ''));
+    }
+  });
+
   it('says that a session has ended, keeps the page, and goes on after signing in again', async () => {
     const person = await bench.staff(bench.tenant, 'owner');
     const visitor = await bench.signedIn(person);
@@ -74,6 +104,7 @@ describe('who signs in to the Console', () => {
     await page.evaluate(() => (document.title = 'kept'));
     const ended = page.getByRole('heading', { name: 'Tu sesión terminó' });
     await eventually(() => ended.waitFor());
+    await visitor.expectNoEscape();
     const opened = page.waitForEvent('popup');
     await page.getByRole('button', { name: 'Iniciar sesión' }).click();
     const popup = await opened;

@@ -90,6 +90,16 @@ export class Visitor {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
   }
 
+  /** The dialog goes by what it asks for alone, also after a second Escape, which a browser lets no page refuse. */
+  async expectNoEscape(): Promise<void> {
+    for (let press = 0; press < 3; press += 1) {
+      await this.page.keyboard.press('Escape');
+      // What a key did is told to the page in a later task.
+      await this.page.evaluate(isBusyAfterTwoFrames);
+      expect(await this.dialog.count()).toBe(1);
+    }
+  }
+
   /** A row of a table that says this. */
   row(hasText: string): ReturnType<Page['locator']> {
     return this.page.getByRole('row').filter({ hasText });

@@ -11,6 +11,7 @@ import {
 import { audit } from './audit-log/audit.command.js';
 import { erasures } from './operator/erasures.command.js';
 import { MARKED_PLACES_ENVIRONMENT, markedPlaces } from './operator/marked-places.js';
+import { unreadableRecords } from './operator/set-aside-records.command.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
 import { sealedColumns } from './sealed-columns.js';
 
@@ -25,5 +26,6 @@ process.exitCode = await runPlatform({
     kafka(async () => (await import('./core.module.js')).CoreModule),
     secrets(sealedColumns),
     signingKeys({ purpose: 'member_tokens', lifeMinutes: 15 }),
+    unreadableRecords,
   ],
 });

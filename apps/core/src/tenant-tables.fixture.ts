@@ -213,7 +213,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
   },
   import_errors: {
     erased: 'column_name value subjects',
-    kept: { 'imports/imports.service.ts: which row could not be imported and why': 'line code' },
+    kept: { 'imports/imports.service.ts: which row could not be imported and why': 'line code detail' },
     technical: { 'imports/imports.service.ts: its place in the file': 'import_id place' },
     organization: 'follows from imports',
     archive: 'a row that was refused is of no contact',
@@ -222,11 +222,12 @@ export const CORE_TENANT_TABLES: TenantTables = {
   imports: {
     kept: {
       'imports/import.row.ts: what staff brought in: its columns, how it was read and what came of it':
-        'state options columns file_bytes file_rows file_sha256 created_rows updated_rows unchanged_rows skipped_rows failed_rows errors failure_code actor_type actor_id impersonator_id',
+        'state options columns number_forms file_bytes file_rows file_sha256 created_rows updated_rows unchanged_rows skipped_rows failed_rows errors failure_code actor_type actor_id impersonator_id',
     },
     technical: {
       'imports/running/import-runner.ts: how far it has come':
         'id file_key position line correlation_id moved_at started_at ended_at created_at updated_at',
+      'imports/waiting-imports.ts: whose disk it takes up': 'tenant_id',
     },
     organization: COUNTED,
     archive: 'the contacts that came of it are given',

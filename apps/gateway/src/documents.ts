@@ -15,11 +15,13 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 /** A module deployed anew shows its new routes after this long at the latest. */
 const FRESH_FOR_MS = 15_000;
+/** One that has never been seen is asked for again this soon, however many ask: to merge takes time of everybody's. */
+const MISSING_FOR_MS = 2_000;
 const MODULE_TIMEOUT_MS = 2_000;
 
 /** The pages and documents that the gateway answers itself (docs/spec/endpoints.csv, module `gateway`). */
 export class Documents {
-  private merged: { body: Buffer; at: number } | undefined;
+  private merged: { body: Buffer; until: number } | undefined;
   private merging: Promise<Buffer> | undefined;
   private readonly asyncApi: Buffer;
   private readonly landing: Buffer;
@@ -53,7 +55,7 @@ export class Documents {
   }
 
   private async openApi(): Promise<Buffer> {
-    if (this.merged !== undefined && this.now() - this.merged.at < FRESH_FOR_MS) return this.merged.body;
+    if (this.merged !== undefined && this.now() < this.merged.until) return this.merged.body;
     this.merging ??= this.merge().finally(() => (this.merging = undefined));
     return this.merging;
   }
@@ -72,7 +74,7 @@ export class Documents {
     const document = describeWhole(this.version, this.lastSeen);
     if (missing.length > 0) document['x-missing-modules'] = missing;
     const body = Buffer.from(JSON.stringify(document));
-    if (missing.length === 0) this.merged = { body, at: this.now() };
+    this.merged = { body, until: this.now() + (missing.length === 0 ? FRESH_FOR_MS : MISSING_FOR_MS) };
     return body;
   }
 }

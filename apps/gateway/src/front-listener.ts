@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { destroyConnections, watchConnections } from '@customer-platform/config';
 import { correlationIdFrom } from '@customer-platform/events';
 import type { GatewayConfig } from './gateway.config.js';
 import { refuseUnreadable } from './unreadable.js';
@@ -52,6 +53,7 @@ export class FrontListener {
             minVersion: 'TLSv1.2',
             handshakeTimeout: HANDSHAKE_MS,
           });
+    watchConnections(this.server);
     this.server.timeout = SILENCE_MS;
     const receive: Handler = (request, response) => this.receive(request, response);
     this.server.on('request', receive);
@@ -95,7 +97,7 @@ export class FrontListener {
     const closed = new Promise((resolve) => this.server.close(resolve));
     this.server.closeIdleConnections();
     for (const socket of this.handedOver) socket.destroy();
-    const late = setTimeout(() => this.server.closeAllConnections(), graceMs);
+    const late = setTimeout(() => destroyConnections(this.server), graceMs);
     await closed;
     clearTimeout(late);
   }

@@ -1,5 +1,6 @@
 import type { Server as SecureServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
+import { destroyConnections } from '@customer-platform/config';
 import { asyncApiDocument } from '@customer-platform/events';
 import { pino } from 'pino';
 import { type GatewayConfig, readGatewayConfig, readTls } from './gateway.config.js';
@@ -70,6 +71,6 @@ async function stop(signal: string): Promise<void> {
   await pause(config.drainMs);
   await gateway.close(GRACE_MS);
   operations.server.close();
-  operations.server.closeAllConnections();
+  destroyConnections(operations.server);
   log.info('stopped');
 }

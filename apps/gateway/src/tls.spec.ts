@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { Agent, fetch } from 'undici';
 import { generate } from 'selfsigned';
 import { type Stage, aGateway } from './gateway.fixture.js';
@@ -26,4 +28,16 @@ it('serves HTTPS with the certificate it is given, and tells the modules so', as
   const strict = new Agent();
   await expect(fetch(`${stage.gateway.url}/v1/core/events`, { dispatcher: strict })).rejects.toThrow();
   await Promise.all([dispatcher.close(), strict.close()]);
+});
+
+it('ends though somebody has connected and begun no handshake', async () => {
+  const made = await generate([{ name: 'commonName', value: 'localhost' }], { keySize: 2048 });
+  const tls = { cert: Buffer.from(made.cert), key: Buffer.from(made.private) };
+  stage = await aGateway((_request, response) => response.end(), { config: { tls } });
+  const accepted = once(stage.gateway.server, 'connection');
+  const silent = connect(Number(new URL(stage.gateway.url).port), '127.0.0.1').on('error', () => undefined);
+  await accepted;
+  // A handshake may take longer than this test.
+  await stage.gateway.close(50);
+  silent.destroy();
 });

@@ -66,7 +66,7 @@ export interface UpstreamOptions {
   lingerMs?: number | undefined;
   /** It serves what everybody may see: it is sent nobody's credentials. */
   anonymous?: boolean;
-  /** What modules are called with whose addresses begin with `https`. */
+  /** The certificates with which modules are called whose addresses begin with `https`. */
   tls?: ModulesTls | undefined;
 }
 

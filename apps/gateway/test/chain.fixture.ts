@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Caller, Tenant } from '@customer-platform/testing';
+import { eventually, type Caller, type Tenant } from '@customer-platform/testing';
 
 /** The event that earns points and causes a mail once the chain is prepared. */
 export const EVENT = 'invoice_paid';
@@ -62,4 +62,18 @@ export async function sendPurchase(ingestion: Caller) {
   const { status } = await ingestion.post('/v1/core/track', body);
   if (status !== 202) throw new Error(`POST /v1/core/track: ${String(status)}`);
   return { externalId, body };
+}
+
+/** Waits for the contact of an external id. @returns its id */
+export function contactOf(admin: Caller, externalId: string): Promise<string> {
+  return eventually(
+    async () => {
+      const { body } = await admin.get<{ data: { id: string }[] }>(
+        `/v1/core/contacts?external_id=${externalId}`,
+      );
+      if (!body.data[0]) throw new Error('the contact is not there yet');
+      return body.data[0].id;
+    },
+    { within: 60_000 },
+  );
 }

@@ -55,8 +55,8 @@ export function withToken(route: DocumentedRoute, token: string): DocumentedRout
 }
 
 /** The headers by which a provider signs these bytes. */
-export function signatureOf(text: string): Record<string, string> {
-  const timestamp = String(Math.floor(Date.now() / 1_000));
+export function signatureOf(text: string, signedAgoS = 0): Record<string, string> {
+  const timestamp = String(Math.floor(Date.now() / 1_000) - signedAgoS);
   const mac = createHmac('sha256', PROVIDER_SECRET).update(`${timestamp}.${text}`).digest('hex');
   return { 'x-timestamp': timestamp, 'x-signature': `sha256=${mac}` };
 }

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { generateKeyPairSync, randomUUID, sign, type KeyObject } from 'node:crypto';
 import {
   Caller,
   eventually,
@@ -120,18 +120,26 @@ function asMessaging(platform: PlatformUnderTest): Promise<Caller> {
   return peerModule('messaging', 'identity', platform.internalUrlOf('identity'));
 }
 
-/** Signs one as an organization does, with a key that it has made known. */
-async function tenantToken({ admin, id }: Tenant, externalId: string): Promise<string> {
+/** Signs one as an organization does, with a key that it has made known. @param issuedAgoS they end after 290 s */
+export async function tenantToken(
+  { admin, id }: Tenant,
+  externalId: string,
+  issuedAgoS = 0,
+): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: randomUUID(), alg: 'ES256', use: 'sig' };
   await done(admin.patch(`/v1/identity/organizations/${id}`, { settings: { member_jwks: { keys: [jwk] } } }));
-  const now = Math.floor(Date.now() / 1_000);
+  const now = Math.floor(Date.now() / 1_000) - issuedAgoS;
   const claims = { iss: id, aud: 'member-api', sub: externalId, jti: randomUUID(), iat: now, exp: now + 290 };
-  const encoded = [{ alg: 'ES256', kid: jwk.kid }, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
-  );
-  const signed = encoded.join('.');
-  const signature = sign('sha256', Buffer.from(signed), { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return signedJwt({ alg: 'ES256', kid: jwk.kid }, claims, privateKey);
+}
+
+/** A JWT by ES256. */
+export function signedJwt(header: object, claims: object, key: KeyObject): string {
+  const signed = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  const signature = sign('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
   return `${signed}.${signature.toString('base64url')}`;
 }
 

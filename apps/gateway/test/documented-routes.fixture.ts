@@ -4,6 +4,8 @@ import { WORKSPACE } from '@customer-platform/testing';
 
 /** What a rule looks at, and to whom a campaign goes, takes a permission of its own. */
 export const READ_BESIDE: Record<string, string[]> = {
+  '/v1/core/segments': ['core.contacts.read', 'core.events.read'],
+  '/v1/core/segments/{id}': ['core.contacts.read', 'core.events.read'],
   '/v1/core/segments/preview': ['core.contacts.read'],
   '/v1/messaging/campaigns': ['core.segments.read', 'crm.lists.read'],
 };

@@ -93,7 +93,7 @@ export class EdgeWorld {
   /** Who may call a route. */
   callerOf({ path, authorization }: { path: string; authorization?: string }): Caller {
     if (authorization === 'member_token') return this.platform.as(this.credentials.memberToken);
-    if (/\/mfa|\/impersonations$|\/test$/.test(path) && !path.includes('webhook-endpoints'))
+    if (/\/mfa|\/users\/me\b|\/impersonations$|\/test$/.test(path) && !path.includes('webhook-endpoints'))
       return this.supporter;
     return authorization === undefined || authorization === 'tenant_token'
       ? this.admin

@@ -1,6 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { eventually, expectStatus, type Answer, type Tenant } from '@customer-platform/testing';
-import { EVENT } from './chain.fixture.js';
+import { contactOf, EVENT } from './chain.fixture.js';
 
 const SETTLED = { within: 60_000 };
 
@@ -114,12 +114,7 @@ export class ErasablePerson {
     const identities = [{ type: 'anonymous_id', value: said.anonymousId }];
     const identify = { ...common, idempotency_key: randomUUID(), traits, identities };
     expectStatus(await ingestion.post('/v1/core/identify', identify), 202);
-    const contactId = await eventually(async () => {
-      const path = `/v1/core/contacts?external_id=${said.externalId}`;
-      const { body } = await admin.get<{ data: { id: string }[] }>(path);
-      if (!body.data[0]) throw new Error('the contact is not there yet');
-      return body.data[0].id;
-    }, SETTLED);
+    const contactId = await contactOf(admin, said.externalId);
     const properties = { amount: 12_990, currency: 'CLP', invoice_id: said.property, rut: said.rutHyphened };
     const event = {
       ...common,

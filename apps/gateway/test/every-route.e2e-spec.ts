@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
+import { CREDENTIAL_NAMES } from '@customer-platform/http';
 import { isPermission, PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import {
   eventually,
@@ -22,7 +23,10 @@ import {
   type AllCredentials,
 } from './credential-classes.fixture.js';
 import { obtainCredentials, PASSWORD } from './credentials.fixture.js';
+import { obtainExpired } from './expired-credentials.fixture.js';
+import { fillIdentity } from './identity-rows.fixture.js';
 import { importContacts } from './imports.fixture.js';
+import { obtainRefused, refusalOf } from './refused-credentials.fixture.js';
 import { makeRecord, pathOf, RECORDS, SLUG } from './route-paths.fixture.js';
 import {
   collectionOf,
@@ -62,11 +66,13 @@ jest.setTimeout(60_000);
 let platform: PlatformUnderTest;
 let mine: Tenant;
 let other: Tenant;
-/** Where keys with one permission are: an organization has at most 200. */
+/** The tenant of the keys of one permission: an organization has at most 200. */
 let third: Tenant;
 /** Of `mine`, with a token of their own. */
 let member: Caller;
 let credentials: AllCredentials;
+let refusedKinds: Awaited<ReturnType<typeof obtainRefused>>;
+let expired: Awaited<ReturnType<typeof obtainExpired>>;
 /** Of `mine`, by the collection that the ids belong to. */
 const ids = new Map<string, string>();
 const keys = new Map<string, Promise<Caller>>();
@@ -81,6 +87,8 @@ beforeAll(async () => {
     linkToken: await obtainLink(platform, mine),
     reportPath: await obtainReportPath(other),
   };
+  expired = await obtainExpired(platform, other);
+  refusedKinds = await obtainRefused(platform, third, credentials);
 }, START_WITHIN_MS);
 afterAll(() => platform.stop(), END_WITHIN_MS);
 
@@ -119,7 +127,7 @@ async function fill(): Promise<void> {
   await importContacts(mine.admin);
   const erasure = { type: 'erasure', contact_id: contact };
   expect((await mine.admin.post('/v1/core/subject-requests', erasure)).status).toBe(202);
-  await fillIdentity();
+  ids.set(IMPERSONATIONS, await fillIdentity(platform, mine, made));
   for (const collection of new Set(items.map(collectionOf))) {
     if (collection.endsWith('/contacts')) ids.set(collection, contact);
     else if (!ids.has(collection)) ids.set(collection, await firstOf(collection));
@@ -137,44 +145,6 @@ function memberOf(externalId: string): Promise<Caller> {
     expect(answer.status).toBe(200);
     return platform.as(answer.body.access_token);
   });
-}
-
-async function fillIdentity(): Promise<void> {
-  const user = await made('/v1/identity/users', { email: `${randomUUID()}@example.com`, name: 'Somebody' });
-  const membership = await made('/v1/identity/memberships', { user_id: user });
-  const role = await made('/v1/identity/roles', { name: 'Visitor', kind: 'human' });
-  await made('/v1/identity/role-assignments', { membership_id: membership, role_id: role });
-  await made('/v1/identity/oauth-clients', {
-    name: 'Somebody’s app',
-    type: 'public',
-    redirect_uris: ['https://app.example/callback'],
-  });
-  await made('/v1/identity/sso-connections', {
-    name: 'Elsewhere',
-    protocol: 'oidc',
-    issuer: 'https://idp.example.com',
-    client_id: 'platform',
-    client_secret: 'a-secret',
-    domains: ['example.com'],
-  });
-  await made('/v1/identity/invitations', { email: `${randomUUID()}@example.com` });
-  await platform.query(
-    'identity',
-    `INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at,
-       expires_at, created_at)
-     VALUES ($1, $2, $3, '{pwd}', now(), now(), now() + interval '1 h', now() + interval '1 h', now())`,
-    [mine.id, randomUUID(), user],
-  );
-  const actor = await made('/v1/identity/users', { email: `${randomUUID()}@example.com`, name: 'Support' });
-  const impersonation = randomUUID();
-  await platform.query(
-    'identity',
-    `INSERT INTO impersonations (organization_id, id, actor_id, actor_session_id, user_id, reason, amr,
-       authenticated_at, expires_at, created_at)
-     VALUES ($1, $2, $3, $2, $4, 'Something is lost.', '{mfa}', now(), now() + interval '1 h', now() - interval '1 h')`,
-    [mine.id, impersonation, actor, user],
-  );
-  ids.set(IMPERSONATIONS, impersonation);
 }
 
 /** A new item's id. A busy machine may answer 503 at first. */
@@ -233,37 +203,27 @@ it('are all that the document has but those with another authorization, and each
   for (const route of items) expect([route.path, ids.get(collectionOf(route))]).not.toContain(undefined);
 });
 
-describe.each(guarded)('$method $path', (route) => {
-  it('401 without a credential, with a malformed one and with one nobody has', async () => {
+describe.each([...guarded, ...ofMembers])('$method $path', (route) => {
+  it('401 without a credential, with a malformed one, one nobody has, and an expired one of each class', async () => {
+    const keysOf = [undefined, 'nonsense', `cpk_live_${'0'.repeat(38)}`];
+    const past = route.takes.map((scheme) => expired[scheme] ?? `no expired ${scheme}`);
     const codes = await Promise.all(
-      [undefined, 'nonsense', `cpk_live_${'0'.repeat(38)}`].map(async (key) => {
-        const { status, body, headers } = await call<Refusal>(platform.as(key), route);
+      [...keysOf, ...past].map(async (key) => {
+        const { status, body, headers } = await answered(() => call<Refusal>(platform.as(key), route));
         return [status, body.code, headers.has('www-authenticate')];
       }),
     );
+    expect(past).not.toEqual([]);
     expect(codes).toEqual([
       [401, 'missing_credentials', true],
       [401, 'invalid_token', true],
       [401, 'invalid_token', true],
+      ...past.map(() => [401, 'token_expired', true]),
     ]);
   });
 });
 
 describe.each(ofMembers)('$method $path', (route) => {
-  it('401 without a token, with a malformed one and with a key that may do everything', async () => {
-    const codes = await Promise.all(
-      [platform.as(undefined), platform.as('nonsense'), mine.admin].map(async (caller) => {
-        const { status, body, headers } = await answered(() => call<Refusal>(caller, route));
-        return [status, body.code, headers.has('www-authenticate')];
-      }),
-    );
-    expect(codes).toEqual([
-      [401, 'missing_credentials', true],
-      [401, 'invalid_token', true],
-      [401, 'invalid_token', true],
-    ]);
-  });
-
   it('serves a member', async () => {
     const { status } = await answered(() => call(member, route));
     expect([401, 403, 404, 500, 502, 504]).not.toContain(status);
@@ -323,6 +283,26 @@ it('each credential is good on a route of its own class', async () => {
   expect((await platform.as().post(unsubscribe, {})).status).toBe(200);
 });
 
+it('what is verified beside a bearer token is refused past its time on its own route', async () => {
+  const codeOf = async (path: string, body: object, headers = {}, key?: string) => {
+    const answer = await platform.as(key).post<Refusal>(path, body, headers);
+    return [answer.status, answer.body.code];
+  };
+  for (const { authorization = '', path } of routes) {
+    if (!['invitation_token', 'reset_token'].includes(authorization)) continue;
+    const body = { token: expired[authorization], name: 'Ana Rojas', password: PASSWORD };
+    expect([path, ...(await codeOf(path, body))]).toEqual([path, 401, 'token_expired']);
+  }
+  const exchange = '/v1/core/members/token-exchange';
+  const grant_type = 'urn:ietf:params:oauth:grant-type:token-exchange';
+  const subject_token_type = 'urn:ietf:params:oauth:token-type:jwt';
+  const body = { grant_type, subject_token_type, subject_token: expired.tenant_token };
+  expect(await codeOf(exchange, body)).toEqual([400, 'invalid_subject_token']);
+  expect(await codeOf(exchange, body, {}, expired.api_key)).toEqual([401, 'token_expired']);
+  const stale = signatureOf('{}', 3_600);
+  expect(await codeOf(credentials.reportPath, {}, stale)).toEqual([401, 'stale_signature']);
+});
+
 describe('the signature of a provider', () => {
   // The others miss a token in the body or the query then, and are 400 before anybody is asked for.
   const bearing = demanding(routes).filter(({ takes }) => takes.length > 0);
@@ -335,6 +315,15 @@ describe('the signature of a provider', () => {
     const own = routes.find((each) => each.authorization === 'provider_hmac' && each.method === 'POST');
     const route = { method: 'POST', takes: [], usersOnly: false, ...own, path: credentials.reportPath };
     expect((await signed(route)).status).toBe(200);
+  });
+});
+
+describe.each(CREDENTIAL_NAMES)('a credential of the kind %s', (kind) => {
+  it('is refused in the same words, whatever is wrong with it', async () => {
+    const answers = refusedKinds[kind].wrong.map((presented) => refusalOf(presented));
+    const [first, ...others] = await Promise.all(answers);
+    expect([first?.status, first?.headers['www-authenticate']]).toEqual([401, expect.anything()]);
+    expect(others).toEqual(others.map(() => first));
   });
 });
 

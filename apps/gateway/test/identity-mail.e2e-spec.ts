@@ -48,6 +48,11 @@ class Listener {
   }
 }
 
+const CARRYING: ReadonlySet<string> = new Set([
+  'POST /v1/messaging/event-routing',
+  'POST /v1/messaging/webhook-endpoints',
+]);
+
 describe('an organization that wants the token of an invitation or of a new password', () => {
   let platform: PlatformUnderTest;
   let tenant: Tenant;
@@ -166,9 +171,9 @@ describe('an organization that wants the token of an invitation or of a new pass
       const answer = await note<{ code?: string }>(
         caller.call(route.method, path, { headers, ...(body === undefined ? {} : { body }) }),
       );
-      // The route is open to its permission; to be told of events needs the ones that read them, and to write to an
-      // audience the one that reads it.
-      const isToldOf = route.method === 'POST' && route.path === '/v1/messaging/webhook-endpoints';
+      // The route is open to its permission; to have something carried out needs the ones that read it, and to write to
+      // an audience the one that reads that.
+      const isToldOf = CARRYING.has(`${route.method} ${route.path}`);
       const isAimed = route.method === 'POST' && route.path === '/v1/messaging/campaigns';
       const refusal = answer.status === 401 || answer.status === 403 ? answer.body.code : undefined;
       const beside = isToldOf ? 'privilege_escalation' : isAimed ? 'permission_denied' : undefined;

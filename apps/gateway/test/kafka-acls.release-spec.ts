@@ -12,7 +12,7 @@ import {
   type Module,
   type Tenant,
 } from '@customer-platform/testing';
-import { prepareChain, sendPurchase } from './chain.fixture.js';
+import { contactOf, prepareChain, sendPurchase } from './chain.fixture.js';
 
 jest.setTimeout(180_000);
 
@@ -102,13 +102,7 @@ describe('modules that are allowed what they ask for, and nothing else', () => {
   it('do their work: an event earns points and a mail, and an erasure is carried out by all', async () => {
     const { externalId } = await sendPurchase(tenant.ingestion);
     const { admin } = tenant;
-    const contactId = await eventually(async () => {
-      const { body } = await admin.get<{ data: { id: string }[] }>(
-        `/v1/core/contacts?external_id=${externalId}`,
-      );
-      if (!body.data[0]) throw new Error('the contact is not there yet');
-      return body.data[0].id;
-    }, SETTLED);
+    const contactId = await contactOf(admin, externalId);
     await eventually(async () => {
       const sql = 'SELECT sum(points) AS points FROM lines WHERE organization_id = $1';
       expect(await platform.query('loyalty', sql, [tenant.id])).toEqual([{ points: '12' }]);

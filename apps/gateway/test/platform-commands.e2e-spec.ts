@@ -24,6 +24,9 @@ const COMMANDS: Record<Module, string[]> = {
     'signing-keys list',
     'signing-keys rotate',
     'signing-keys retire',
+    'unreadable-records discard',
+    'unreadable-records list',
+    'unreadable-records redeliver',
   ],
   crm: [
     'migrate',

@@ -3,6 +3,7 @@ import { AuditModule } from '@customer-platform/audit';
 import { AuthorizationModule } from '@customer-platform/authorization';
 import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
+import { AccountModule } from './account/account.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
@@ -45,6 +46,8 @@ import { UsersModule } from './users/users.module.js';
       calls: ['core', 'crm', 'loyalty', 'messaging'],
     }),
     ReferencesModule.forRoot({ module: 'identity', ask: ['core', 'crm', 'loyalty', 'messaging'] }),
+    // Before users: `me` is no id.
+    AccountModule,
     ApiKeysModule,
     AuthorizationRegistryModule,
     ImpersonationsModule,

@@ -128,12 +128,12 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
   },
   password_attempts: {
     technical: {
-      'sign-in/password-attempts.ts: tries by keyed hashes of addresses':
-        'id address_hash network pending tried_at site',
+      'passwords/password-attempts.ts: tries by keyed hashes of addresses':
+        'id address_hash network pending tried_at site known_by',
     },
     organization: GOES,
     archive: NOBODY,
-    removed: 'by sign-in/password-attempts.ts',
+    removed: 'by passwords/password-attempts.ts',
   },
   password_reset_limits: {
     technical: {
@@ -147,6 +147,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     kept: {
       'password-resets/password-resets.ts: who asked; gone within seconds':
         'id email locale ip user_agent correlation_id',
+      'password-resets/password-reset-issuing.ts: what made it': 'reason',
     },
     organization: 'gone within seconds',
     archive: NOBODY,
@@ -155,7 +156,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
   password_resets: {
     kept: {
       'password-resets/password-reset-issuing.ts: a reset of a user':
-        'id user_id generation locale open expires_at created_at',
+        'id user_id generation locale open expires_at created_at about',
     },
     organization: 'of users, who are counted',
     archive: NOBODY,
@@ -200,7 +201,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     technical: {
       'oauth/session-grants.ts: its times and its client':
         'id authenticated_at last_seen_at idle_expires_at expires_at ended_at created_at client_generation connection_id auth_time',
-      'sessions/session-beginnings.ts: its times and its client': 'mfa_at',
+      'sessions/session-beginnings.ts: its times and its client': 'mfa_at api_scopes',
     },
     organization: GOES,
     archive: NOBODY,
@@ -229,7 +230,11 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     removed: 'stays: until staff purges it',
   },
   sso_domains: {
-    technical: { 'sso-connections/domain-claims.ts: whose a domain is': 'connection_id domain proven_at' },
+    technical: {
+      'sso-connections/domain-claims.ts: whose a domain is': 'connection_id domain proven_at',
+      'sso-connections/domain-recheck.ts: whether it is still proven':
+        'names_provider failing_since next_check_at',
+    },
     organization: 'of sso_connections, which are counted',
     archive: NOBODY,
     removed: 'by sso-connections/domain-claims.ts',
@@ -246,7 +251,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
   sso_requests: {
     technical: {
       'sso-connections/sso-requests.ts: a sign-in under way':
-        'id connection_id interaction_uid client_organization_id state_hash browser_hash expires_at',
+        'id connection_id interaction_uid client_organization_id state_hash browser_hash expires_at asked_login max_age_s',
     },
     organization: GOES,
     archive: NOBODY,
@@ -256,10 +261,12 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     kept: {
       'users/user-arrivals.ts: a user of the platform; no contact':
         'email name locale status email_verified password_hash',
+      'users/users.service.ts: what the user has said; no contact': 'timezone',
     },
     technical: {
       'users/user.dto.ts: the row and its times': 'id last_sign_in_at created_at updated_at deleted_at',
       'users/user-arrivals.ts: the row and its times': 'password_changed_at',
+      'password-resets/password-reset-issuing.ts: when they were told last': 'wrong_passwords_told_at',
     },
     organization: COUNTED,
     archive: NOBODY,

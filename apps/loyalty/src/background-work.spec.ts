@@ -1,11 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Clock } from '@customer-platform/database';
-import { itHoldsUpNoOther, kafkaProbe, type TestDatabase } from '@customer-platform/testing';
+import {
+  itHoldsUpNoOther,
+  kafkaProbe,
+  outboxRows,
+  type TestApp,
+  type TestDatabase,
+} from '@customer-platform/testing';
 import { aLoyaltyWorld, type LoyaltyWorld, startLoyalty } from './loyalty.fixture.js';
 
 /** Posts of a contact wait for each other. */
 const AT_ONCE = 20;
+/** More than the sweep takes at once: those that fail fill a pass. */
+const MANY = 600;
 
+let app: TestApp;
 let database: TestDatabase;
 let close: () => Promise<void>;
 const worlds = new Map<string, LoyaltyWorld>();
@@ -20,7 +29,7 @@ async function count(sql: string, organizationId: string): Promise<number> {
 itHoldsUpNoOther({
   start: async () => {
     const loyalty = await startLoyalty();
-    ({ database, close } = loyalty);
+    ({ app, database, close } = loyalty);
     let ahead = 0;
     loyalty.app.app.get(Clock).now = () => new Date(Date.now() + ahead);
     return {
@@ -37,7 +46,9 @@ itHoldsUpNoOther({
     };
   },
   scenarios: {
+    'outbox-relay': outboxRows(() => ({ app, database }), 'loyalty.domain-events'),
     'lot-expiry': {
+      many: MANY,
       give: async (organizationId, rows) => {
         const world = worlds.get(organizationId);
         const body = { kind: 'adjust', contact_id: contactOf.get(organizationId), points: 7, reason: 'x' };
@@ -65,10 +76,8 @@ itHoldsUpNoOther({
   },
   without: {
     'loyalty.domain-events': 'the transport is one for all modules: libs/event-bus/src/delivery',
-    'outbox-relay':
-      'one for all modules, and settles what it took in one statement: libs/event-bus/src/outbox',
-    'idempotency-retention': 'as every retention: libs/database/test/retention.spec.ts',
-    'inbox-retention': 'as every retention: libs/database/test/retention.spec.ts',
+    'idempotency-retention': 'covered by libs/database/test/retention.spec.ts',
+    'inbox-retention': 'covered by libs/database/test/retention.spec.ts',
   },
-  mostWithout: 4,
+  mostWithout: 3,
 });

@@ -13,7 +13,7 @@ import type { DomainEvent } from '@customer-platform/events';
 import { log } from '@customer-platform/http';
 import { EarningService, type ToEvaluate } from './earning/earning.service.js';
 import { PointsOutOfRange } from './earning/points.js';
-import { eraseSubjects, originsOf } from './ledger/erase-subjects.js';
+import { originsOf } from './ledger/erase-subjects.js';
 import { subjectRows } from './ledger/subject-rows.js';
 
 type Evaluable = DomainEvent<'core.event.recorded.v1' | 'core.dead_letter.replayed.v1'>;
@@ -31,7 +31,7 @@ export class CoreEventsConsumer {
     private readonly earning: EarningService,
     private readonly outbox: Outbox,
     private readonly erasures: Erasures,
-    private readonly clock: Clock,
+    clock: Clock,
     contactRows: ContactRowsRegistry,
   ) {
     contactRows.add(subjectRows(clock));
@@ -48,10 +48,8 @@ export class CoreEventsConsumer {
   erase(requests: ErasureRequested[]): Promise<void> {
     return this.erasures.perform(requests, {
       family: async (tx, contactId) => originsOf(tx, await this.contacts.withMerged(tx, contactId)),
-      erase: async (tx, contactIds) => {
-        await this.contacts.erase(tx, contactIds);
-        return { transactions: await eraseSubjects(tx, contactIds, this.clock) };
-      },
+      erase: (tx, contactIds) => this.follower.erase(tx, contactIds),
+      part: (tx, contactIds) => this.follower.part(tx, contactIds),
     });
   }
 

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { newId, revertMigrations, runMigrations } from '@customer-platform/database';
+import { Clock, Database, newId, revertMigrations, runMigrations } from '@customer-platform/database';
 import { expectStatus, type TestApp, type TestDatabase } from '@customer-platform/testing';
-import { aRuleBody, startLoyalty } from '../src/loyalty.fixture.js';
+import { eraseSubjects } from '../src/ledger/erase-subjects.js';
+import { aKey, aRuleBody, type LookedUpContact, startLoyalty } from '../src/loyalty.fixture.js';
 import { CountEarnedPoints1768100000000 } from '../src/migrations/1768100000000-count-earned-points.js';
 import { migrations } from '../src/migrations/index.js';
 import type { RuleDto } from '../src/rules/rule.dto.js';
@@ -14,15 +16,18 @@ const LONGEST_FILL_MS = 600_000;
 /** The oldest rows are of one contact, who has been erased. */
 const ERASED_ROWS = 1_000;
 const POSTED = 300;
+/** Credits of a point each, of one contact. */
+const LOTS = 20_000;
 const FROM_HERE = migrations.length - migrations.indexOf(CountEarnedPoints1768100000000);
 
 const organizationId = newId();
 let ruleId: string;
 let app: TestApp;
 let database: TestDatabase;
+let contacts: LookedUpContact[];
 let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ app, database, close } = await startLoyalty({ planted: true }));
+  ({ app, database, contacts, close } = await startLoyalty({ planted: true }));
   const answer = await app
     .as(organizationId, ['loyalty.rules.create'])
     .post<RuleDto>('/v1/loyalty/rules', aRuleBody());
@@ -174,4 +179,80 @@ it('prints what the trigger that counts costs a batch, by turns', async () => {
   say(
     `  an INSERT of 100 earned rows: ${median(times.without).toFixed(1)} ms without, ${median(times.with).toFixed(1)} ms with the trigger (medians of ${String(POSTED / 2)}, by turns)`,
   );
+}, 600_000);
+
+/** One contact's rows in an organization of its own, by statements that no trigger sees. */
+async function fillOne(organization: string, contact: string): Promise<void> {
+  await database.query(`SET session_replication_role = replica`);
+  await database.query('INSERT INTO subjects VALUES ($1, $2, $2, $2)', [organization, contact]);
+  await database.query('INSERT INTO balances VALUES ($1, $2, $3)', [organization, contact, ROWS]);
+  for (let from = 0; from < ROWS; from += AT_ONCE) {
+    const series = `generate_series(${String(from)}, ${String(Math.min(ROWS, from + AT_ONCE) - 1)}) AS n`;
+    for (const statement of [
+      `INSERT INTO transactions (organization_id, id, kind, points, subject_ref, actor_type, actor_id, created_at)
+       SELECT $1, ${ID}, 'adjust', 1, $2, 'user', 'x', ${AT} FROM ${series}`,
+      `INSERT INTO links (organization_id, transaction_id, subject_ref, correlation_id, occurred_at)
+       SELECT $1, ${ID}, $2, ${ID}, ${AT} FROM ${series}`,
+      `INSERT INTO lines SELECT $1, ${ID}, ${ID}, 1, $2 FROM ${series}`,
+    ])
+      await database.query(statement, [organization, contact]);
+  }
+  await database.query(`SET session_replication_role = origin`);
+  await database.query('ANALYZE');
+}
+
+it('prints what the erasure of a contact with all these rows takes', async () => {
+  const [organization, contact] = [newId(), randomUUID()];
+  await fillOne(organization, contact);
+  const began = performance.now();
+  const count = await app.app
+    .get(Database)
+    .inOrganization({ organizationId: organization }, (tx) =>
+      eraseSubjects(tx, [contact], app.app.get(Clock)),
+    );
+  say(`  the erasure of a contact with ${String(count)} rows takes ${seconds(began)} s`);
+  const [left] = await database.query<{ links: number; listed: number }>(
+    `SELECT (SELECT count(*)::int FROM links WHERE organization_id = $1) AS links,
+            (SELECT count(*)::int FROM tombstone_rows WHERE organization_id = $1) AS listed`,
+    [organization],
+  );
+  expect({ count, ...left }).toEqual({ count: ROWS, links: 0, listed: ROWS });
+}, 1_800_000);
+
+it('prints what debits take of a contact with 20,000 lots', async () => {
+  const [organization, contact] = [newId(), randomUUID()];
+  contacts.push({ id: contact, state: 'active', merged_into: null, version: 1 });
+  await database.query(`SET session_replication_role = replica`);
+  const series = `generate_series(1, ${String(LOTS)}) AS n`;
+  for (const [statement, ...values] of [
+    ['INSERT INTO subjects VALUES ($1, $2, $2, $2)', contact],
+    [`INSERT INTO balances VALUES ($1, $2, ${String(LOTS)})`, contact],
+    [`INSERT INTO lot_balances SELECT $1, $2, ${ID}, 1, NULL, ${AT} FROM ${series}`, contact],
+    [`INSERT INTO lines SELECT $1, ${ID}, ${ID}, 1, $2 FROM ${series}`, contact],
+    [
+      `INSERT INTO links (organization_id, transaction_id, subject_ref, correlation_id, occurred_at)
+       SELECT $1, ${ID}, $2, ${ID}, ${AT} FROM ${series}`,
+      contact,
+    ],
+    [
+      `INSERT INTO transactions (organization_id, id, kind, points, subject_ref, actor_type, actor_id, created_at)
+       SELECT $1, ${ID}, 'adjust', 1, $2, 'user', 'x', ${AT} FROM ${series}`,
+      contact,
+    ],
+  ] as const)
+    await database.query(statement, [organization, ...values]);
+  await database.query(`SET session_replication_role = origin`);
+  await database.query('ANALYZE');
+  const caller = app.as(organization, ['loyalty.transactions.create']);
+  const post = async (what: string, body: object): Promise<{ id: string }> => {
+    const began = performance.now();
+    const answer = await caller.post<{ id: string }>('/v1/loyalty/transactions', body, aKey());
+    expectStatus(answer, 201);
+    say(`  ${what}: ${seconds(began)} s`);
+    return answer.body;
+  };
+  for (const points of [1, 1, 1, LOTS / 2]) {
+    const spend = await post(`a spend of ${String(points)}`, { kind: 'spend', contact_id: contact, points });
+    await post('  its reversal', { kind: 'reverse', reverses_id: spend.id, reason: 'x' });
+  }
 }, 600_000);

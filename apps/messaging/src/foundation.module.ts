@@ -13,6 +13,7 @@ import { PushTokensRepository } from './contacts/push-tokens.repository.js';
 import { GateDatabase } from './gate-lock/gate-database.js';
 import { GateWriter } from './gate-lock/gate-writer.js';
 import { BackgroundJobs } from './jobs/background-jobs.js';
+import { MakerRights } from './makers/maker-rights.js';
 import { MESSAGING_CONFIG, messagingConfig } from './messaging.config.js';
 import { MjmlCompiler } from './rendering/mjml-compiler.js';
 import { Renderer } from './rendering/renderer.js';
@@ -47,6 +48,7 @@ const shared = [
   GateDatabase,
   GateWriter,
   MailSigner,
+  MakerRights,
   MessageRendering,
   MjmlCompiler,
   PushTokensRepository,

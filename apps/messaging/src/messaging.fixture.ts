@@ -17,7 +17,7 @@ import { MailSink } from './mail-sink.fixture.js';
 import { MessagingModule } from './messaging.module.js';
 import { migrations } from './migrations/index.js';
 
-/** Every permission of the module, and what previews for a contact and audiences of campaigns need beside. */
+/** Every permission of the module, and what reads all that rules, channels and campaigns carry. */
 export const ALL_PERMISSIONS: Permission[] = [
   'messaging.channels.read',
   'messaging.channels.update',
@@ -53,8 +53,10 @@ export const ALL_PERMISSIONS: Permission[] = [
   'messaging.campaigns.purge',
   'messaging.campaigns.run',
   'core.contacts.read',
+  'core.events.read',
   'core.segments.read',
   'crm.lists.read',
+  'loyalty.transactions.read',
 ];
 
 /** Messaging with a database, a mail server and a broker of its own. */

@@ -64,6 +64,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     kept: {
       'campaigns/campaign.dto.ts: what staff wrote':
         'name channel template_id audience_type audience_id category topic data repeatable paused state',
+      'campaigns/campaign.entity.ts: who answers for it': 'maker_type maker_id maker_since',
     },
     technical: {
       'campaigns/campaign.dto.ts: the row, its version and its times':
@@ -94,9 +95,13 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     removed: 'stays: one a channel',
   },
   channel_settings: {
-    kept: { 'channels/channel-settings.dto.ts: what staff wrote, secrets sealed': 'document secrets' },
+    kept: {
+      'channels/channel-settings.dto.ts: what staff wrote, secrets sealed': 'document secrets',
+      'channels/channel-settings.repository.ts: who answers for it': 'maker_type maker_id',
+    },
     technical: {
-      'channels/channel-settings.repository.ts: the row, its version and its times': 'version updated_at',
+      'channels/channel-settings.repository.ts: the row, its version and its times':
+        'version maker_since updated_at',
     },
     organization: COUNTED,
     archive: NOBODY,
@@ -157,9 +162,11 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     kept: {
       'routing/rule-cache.ts: what staff wrote':
         'name enabled event_type event_name condition channel template_id recipient category topic delay_seconds',
+      'routing/rule.entity.ts: who answers for it': 'maker_type maker_id vouched_version',
     },
     technical: {
-      'routing/rule.entity.ts: the row, its version and its times': 'id created_at updated_at deleted_at',
+      'routing/rule.entity.ts: the row, its version and its times':
+        'id maker_since created_at updated_at deleted_at',
     },
     organization: COUNTED,
     archive: NOBODY,
@@ -252,8 +259,15 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   send_payloads: {
     erased: 'send_id data event content',
+    kept: { 'sends/send.ts: whether its text may read the contact': 'withholds_contact' },
     organization: 'goes with sends',
-    archive: { as: 'sends', withheld: { 'given as the send and its event': 'send_id event' } },
+    archive: {
+      as: 'sends',
+      withheld: {
+        'given as the send and its event': 'send_id event',
+        'by whose rights it is rendered': 'withholds_contact',
+      },
+    },
     removed: 'by sends/send-journal.ts',
   },
   sender_domain_calls: {
@@ -317,6 +331,15 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
       },
     },
     removed: 'stays: it blocks for good',
+  },
+  template_publishers: {
+    kept: {
+      'templates/template-versions.ts: who published it': 'publisher_type publisher_id reads_contacts',
+    },
+    technical: { 'templates/template-versions.ts: which version of which template': 'template_id version' },
+    organization: 'goes with templates',
+    archive: NOBODY,
+    removed: 'stays: goes with template_versions',
   },
   template_uses: {
     technical: {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { jestExpect } from '@jest/expect';
 import fc from 'fast-check';
+import { noteCoverage, watchCoverage } from './coverage.mjs';
 import { processorSeconds } from './processor-time.mjs';
 import { beginFile, GLOBALS, loadSourcesOf, sourceMaps } from './sources.mjs';
 import { rememberWorker, restoreWorker } from './worker-state.mjs';
@@ -33,6 +34,7 @@ export async function runSpecFile(globalConfig, config, environment, runtime, te
     numPassingAsserts: 0,
     suppressedErrors: [],
   });
+  await watchCoverage();
   loadSourcesOf(config.rootDir);
   const query = beginFile();
   try {
@@ -59,6 +61,7 @@ export async function runSpecFile(globalConfig, config, environment, runtime, te
       testPath,
     });
     noteSnapshots(results, snapshotState);
+    await noteCoverage(config.rootDir, testPath, results, processorSeconds() - started);
     return { ...results, processorSeconds: processorSeconds() - started };
   } finally {
     environment.moduleMocker.restoreAllMocks();

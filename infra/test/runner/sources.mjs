@@ -32,6 +32,9 @@ const OF_TESTS =
 
 let file = 0;
 
+/** What `npm run mutants` puts in: what stands from `start` to `end` of a file is replaced. */
+const fault = process.env.MUTANT === undefined ? undefined : JSON.parse(process.env.MUTANT);
+
 /** Begins a spec file. @returns the query that its modules carry */
 export function beginFile() {
   file += 1;
@@ -87,7 +90,7 @@ function typescriptOf(specifier, parent) {
 
 function compiled(url) {
   const path = fileURLToPath(url.replace(/\?.*$/, ''));
-  const text = readFileSync(path, 'utf8');
+  const text = withFault(path, readFileSync(path, 'utf8'));
   const digest = createHash('sha256').update(`${version}\0${swc}\0${path}\0${text}`).digest('hex');
   const code = join(cache, digest.slice(0, 2), `${digest}.mjs`);
   const map = `${code}.map`;
@@ -99,6 +102,12 @@ function compiled(url) {
     writeWhole(code, output.code);
   }
   return readFileSync(code, 'utf8');
+}
+
+/** The text of a source, with the fault that `npm run mutants` puts into one of them. */
+function withFault(path, text) {
+  if (fault === undefined || join(root, fault.path) !== path) return text;
+  return text.slice(0, fault.start) + fault.replacement + text.slice(fault.end);
 }
 
 /** Writes all or nothing, for the other worker may read it meanwhile. */

@@ -8,8 +8,8 @@ import { KeyUsage } from './key-usage.js';
 import { aCredential, codeOf, FixtureClock, FixtureRegistry } from './registry.fixture.js';
 
 const ISSUER = 'https://platform.example';
-const ACCEPTS = { accepts: 'api_key|user' } as const;
-const INGESTION = { accepts: 'api_key', outlivesOutage: true } as const;
+const ACCEPTS = { accepts: 'api_key|user', address: '192.0.2.1' } as const;
+const INGESTION = { ...ACCEPTS, accepts: 'api_key', outlivesOutage: true } as const;
 
 function anInstance(registry: FixtureRegistry, clock = new FixtureClock()) {
   const cache = new CredentialCache();
@@ -126,9 +126,13 @@ describe('a credential presented', () => {
 
   it('403 user_required where users are served, once the key is known to be one', async () => {
     const { resolver, header } = await aKnownKey();
-    expect(await codeOf(resolver.authenticate(header, { accepts: 'user' }))).toBe('user_required');
+    expect(await codeOf(resolver.authenticate(header, { ...ACCEPTS, accepts: 'user' }))).toBe(
+      'user_required',
+    );
     const unknown = `Bearer ${newApiKey()}`;
-    expect(await codeOf(resolver.authenticate(unknown, { accepts: 'user' }))).toBe('invalid_token');
+    expect(await codeOf(resolver.authenticate(unknown, { ...ACCEPTS, accepts: 'user' }))).toBe(
+      'invalid_token',
+    );
   });
 
   it('403 organization_suspended', async () => {

@@ -33,8 +33,8 @@ export interface AuthenticationOptions {
    * marked `unconfirmed`. What it sends may be stored only after `AuthorizationSource.confirm`.
    */
   outlivesOutage?: boolean;
-  /** From where the credential came: unknown ones are rationed by it. */
-  address?: string | undefined;
+  /** The address from which the credential came: unknown ones are rationed by it, so nobody asks without saying it. */
+  address: string | undefined;
 }
 
 /** How claims about a tenant were come by. */
@@ -137,16 +137,20 @@ export class CredentialResolver {
 
   /**
    * What who made something may do now, as fresh as any caller: for what goes on in their name without a credential.
+   * With `outlivesOutage` what was known good within the last 15 minutes is returned while the registry is away.
    * @throws Problem `invalid_token`, `token_expired` where nobody speaks for it any more, `authorization_unavailable`;
    *   one of a suspended organization is returned
    */
-  async maker(claims: MakerClaims): Promise<ResolvedCaller> {
+  async maker(
+    claims: MakerClaims,
+    { outlivesOutage = false }: Pick<AuthenticationOptions, 'outlivesOutage'> = {},
+  ): Promise<ResolvedCaller> {
     const question: Question = {
       name: `maker ${claims.organization_id} ${claims.maker_type} ${claims.maker_id}`,
       ask: (timeoutMs) => this.source.resolveMaker(claims, timeoutMs),
       mayBeMadeUp: false, // a module has written it down
     };
-    return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
+    return (this.permitting(question.name) ?? (await this.ask(question, outlivesOutage))).caller;
   }
 
   /** A user or a client by an access token, which no route for keys takes: there it is like any that nobody has. */

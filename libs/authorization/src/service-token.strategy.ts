@@ -1,12 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { ApplicationPassport, CredentialStrategy } from '@customer-platform/http';
+import { ApplicationPassport, CredentialStrategy, type CallingModule } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { ServiceTokens } from './service-tokens.js';
-
-/** The module that calls another one. */
-export interface CallingModule {
-  readonly module: string;
-}
 
 /** Tokens between modules (identity.md §8), of those that the route lists. */
 export class ServiceTokenStrategy extends CredentialStrategy('service_token') {

@@ -167,7 +167,7 @@ async function discard(app: INestApplication, { values, print }: Given<Chosen>):
   return EXIT.done;
 }
 
-/** Without key and payload, which may hold personal data. */
+/** A parked event without key and payload, which may hold personal data. */
 function shown(letter: ParkedEvent): object {
   const { organization_id, id, consumer, topic, event_id, event_type, correlation_id, error } = letter;
   const { attempts, parked_at, payload } = letter;

@@ -55,10 +55,17 @@ export const installation =
             'For a database that has taken the place of another, by a restore or a move: the other must not run any more.\n' +
             'Whoever is there then is refused its next start.',
           environment,
+          found: 'something lets no mark be made, and is used without one',
           run: async ({ print }) => {
-            const id = await withInstallation(module, furtherOf, (own, places) => own.adopt(places));
-            print({ module, id }, `${module}: all is used by the installation ${id}`);
-            return EXIT.done;
+            const { id, unmarked } = await withInstallation(module, furtherOf, (own, places) =>
+              own.adopt(places),
+            );
+            const lines = [
+              `${module}: all is used by the installation ${id}`,
+              ...unmarked.map((place) => `${place} lets no mark be made: it is used without one`),
+            ];
+            print({ module, id, unmarked }, lines.join('\n'));
+            return unmarked.length > 0 ? EXIT.found : EXIT.done;
           },
         },
         {

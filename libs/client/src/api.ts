@@ -202,7 +202,7 @@ export interface paths {
         };
         /**
          * The page that the link of the mail opens
-         * @description It changes nothing: programs that look at links before people do use none up.
+         * @description The token moves from the address into a cookie, and the browser to the address without it. That changes nothing: programs that look at links before people do use none up.
          */
         get: operations["identity.PasswordResetPages.open"];
         put?: never;
@@ -1006,7 +1006,7 @@ export interface paths {
         put?: never;
         /**
          * Create a segment
-         * @description It is `building` until its rule has been applied to all contacts.
+         * @description It is `building` until its rule has been applied to all contacts. A rule needs the permissions that read what its leaves look at.
          */
         post: operations["core.Segments.create"];
         delete?: never;
@@ -1035,7 +1035,7 @@ export interface paths {
         head?: never;
         /**
          * Change a segment
-         * @description A rule replaces the whole rule, makes a new version, and is applied to all contacts.
+         * @description A rule replaces the whole rule, makes a new version, and is applied to all contacts. Another one needs the permissions that read what its leaves look at.
          */
         patch: operations["core.Segments.update"];
         trace?: never;
@@ -2005,7 +2005,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a factor, to be confirmed by a first code within ten minutes
-         * @description A further one needs a second factor given within the last ten minutes.
+         * @description The first needs a sign-in within the last ten minutes, a further one a second factor given within them.
          */
         post: operations["identity.Mfa.enroll"];
         delete?: never;
@@ -2456,7 +2456,7 @@ export interface paths {
         post?: never;
         /**
          * End a session of one’s own; with `identity.users.update` anybody’s
-         * @description Its tokens are refused within a second. So ends an impersonation, too.
+         * @description Its tokens are refused within a second. So ends an impersonation, too. Another session of one’s own takes a sign-in within the last ten minutes.
          */
         delete: operations["identity.Sessions.revoke"];
         options?: never;
@@ -2618,6 +2618,47 @@ export interface paths {
         put?: never;
         /** Restore a user, with the memberships that rested */
         post: operations["identity.Users.restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/identity/users/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read one’s own account */
+        get: operations["identity.Account.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change one’s own name, language and time zone
+         * @description Null clears language and zone: those of the organization hold then.
+         */
+        patch: operations["identity.Account.update"];
+        trace?: never;
+    };
+    "/v1/identity/users/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change one’s own password
+         * @description By the present one; wrong ones count as at sign-in. Who has none yet, and signs in by no provider, has to have signed in within the last ten minutes. Ends all other sessions.
+         */
+        post: operations["identity.Account.changePassword"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2791,7 +2832,7 @@ export interface paths {
         put?: never;
         /**
          * Create a campaign
-         * @description One message to everybody in a segment or on a list. Aiming at a segment needs `core.segments.read` too, at a list `crm.lists.read`. Nothing leaves until it is run.
+         * @description One message to everybody in a segment or on a list. Aiming at a segment needs `core.segments.read` too, at a list `crm.lists.read`, and what it says of them `core.contacts.read`. Nothing leaves until it is run.
          */
         post: operations["messaging.Campaigns.create"];
         delete?: never;
@@ -2823,7 +2864,7 @@ export interface paths {
         head?: never;
         /**
          * Change a campaign
-         * @description While it is under way only `paused` can be changed. When it answers that the campaign rests, nothing of it leaves any more.
+         * @description While it is under way only `paused` can be changed, and who answers for it. When it answers that the campaign rests, nothing of it leaves any more.
          */
         patch: operations["messaging.Campaigns.update"];
         trace?: never;
@@ -2899,7 +2940,7 @@ export interface paths {
         get: operations["messaging.ChannelSettings.get"];
         /**
          * Replace how the organization sends
-         * @description A secret left out of a present channel is kept, null clears it, another provider or host drops it; a channel left out is disabled.
+         * @description A secret left out of a present channel is kept, null clears it, another provider or host drops it; a channel left out is disabled. Another account, and `adopt`, take the permissions that read messages.
          */
         put: operations["messaging.ChannelSettings.replace"];
         post?: never;
@@ -2967,7 +3008,7 @@ export interface paths {
         head?: never;
         /**
          * Change a routing rule
-         * @description Disabling a rule cancels its delayed sends.
+         * @description Disabling a rule cancels its delayed sends. What it carries, to whom, and `adopt` take the permissions that read it.
          */
         patch: operations["messaging.Routing.update"];
         trace?: never;
@@ -3168,7 +3209,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description Accepted when committed. The key’s answer stands for ever, a refused suppressed recipient’s too.
+         * @description Accepted when committed. The key’s answer stands for ever, a refused suppressed recipient’s too. `content` that reads the contact needs `core.contacts.read` too.
          */
         post: operations["messaging.Sends.accept"];
         delete?: never;
@@ -3277,7 +3318,7 @@ export interface paths {
         head?: never;
         /**
          * Change a template
-         * @description A change of the content makes an immutable version, sent at once unless `publish` is false. `published_version` says which one is sent, `revert_to` writes an earlier one anew.
+         * @description A change of the content makes an immutable version, sent at once unless `publish` is false. `published_version` says which one is sent, `revert_to` writes an earlier one anew. What rules send takes the permissions that read what these carry.
          */
         patch: operations["messaging.Templates.update"];
         trace?: never;
@@ -3472,7 +3513,7 @@ export interface paths {
         head?: never;
         /**
          * Change a webhook endpoint
-         * @description With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or another URL take the permissions that read what the events tell. `replay_since` tells again what failed or was missed since then.
+         * @description With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or another URL, and `adopt`, take the permissions that read what the events tell. `replay_since` tells again what failed or was missed since then.
          */
         patch: operations["messaging.WebhookEndpoints.update"];
         trace?: never;
@@ -3652,6 +3693,38 @@ export interface components {
              * @example inv_AAAA
              */
             token: string;
+        };
+        AccountDto: {
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: email
+             * @example ana@example.com
+             */
+            email: string;
+            email_verified: boolean;
+            /** @description Whether a change of the password asks for the present one. */
+            has_password: boolean;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            last_sign_in_at: string | null;
+            /** @example es-CL */
+            locale: string | null;
+            mfa_enabled: boolean;
+            /** @example Ana Rojas */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The home, which alone changes the user.
+             */
+            organization_id: string;
+            /** @enum {string} */
+            status: "invited" | "active" | "suspended";
+            /** @example America/Santiago */
+            timezone: string | null;
+            /** Format: date-time */
+            updated_at: string;
         };
         ActivityDto: {
             /**
@@ -4011,10 +4084,17 @@ export interface components {
             /** Format: uuid */
             id: string;
             last_run: components["schemas"]["CampaignRunDto"] | null;
+            /** @description Who last said what it tells and to whom, ran or adopted it. */
+            maker: components["schemas"]["MadeByDto"] | null;
             /** @example Spring sale */
             name: string;
             paused: boolean;
             repeatable: boolean;
+            /**
+             * @description `not_permitted`: its maker cannot read any more what it carries, and what has not left waits until somebody who can adopts it. `unowned`: of before makers were noted, and by nobody’s rights. Null while that cannot be told.
+             * @enum {string|null}
+             */
+            standing: "permitted" | "not_permitted" | "unowned" | null;
             /** @enum {string} */
             state: "draft" | "running" | "paused" | "completed" | "canceled";
             /** Format: uuid */
@@ -4062,7 +4142,15 @@ export interface components {
             en: string;
             es: string;
         };
+        ChangePasswordDto: {
+            /** @description The present one, of whom has any. */
+            current_password?: string;
+            /** @description Any characters, but none that is easy to guess, and not the present one. */
+            password: string;
+        };
         ChannelSettingsDto: {
+            /** @description True: the caller answers for where messages go from now on, and must be able to read them. */
+            adopt?: boolean;
             /**
              * @example [
              *       {
@@ -4112,6 +4200,10 @@ export interface components {
             channels: {
                 [key: string]: unknown;
             };
+            /** @description Who last said to whose accounts messages go, or adopted that. */
+            readonly maker?: {
+                [key: string]: unknown;
+            } | components["schemas"]["MadeByDto"] | null;
             /**
              * @example {
              *       "start": "22:00",
@@ -4122,6 +4214,11 @@ export interface components {
             quiet_hours?: {
                 [key: string]: string;
             } | null;
+            /**
+             * @description `not_permitted`: its maker cannot read messages any more; what leaves the platform waits until somebody who can adopts the settings. `unowned`: of before makers were noted, or the platform’s own. Null while it cannot be told.
+             * @enum {string|null}
+             */
+            readonly standing?: "permitted" | "not_permitted" | "unowned" | null;
             /**
              * @example [
              *       {
@@ -4679,7 +4776,7 @@ export interface components {
             /** @example ana@example.com */
             email?: string | null;
             /**
-             * @description Compared byte by byte; set once.
+             * @description Set once. Kept in NFC without invisible characters; case counts.
              * @example customer-1042
              */
             external_id?: string | null;
@@ -4817,7 +4914,7 @@ export interface components {
              */
             organizations?: "own" | "tree";
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @default []
              * @example [
              *       "https://app.example/"
@@ -4825,7 +4922,7 @@ export interface components {
              */
             post_logout_redirect_uris?: string[];
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @default []
              * @example [
              *       "https://app.example/callback"
@@ -5688,13 +5785,20 @@ export interface components {
         DomainProofDto: {
             /** @example example.com */
             domain: string;
+            /** Format: date-time */
+            failing_since: string | null;
             /**
              * @description Name of the TXT record.
              * @example _customer-platform.example.com
              */
             name: string;
             /**
-             * @description Its text.
+             * @description Of an active connection, looked at daily: `failing` is missing, and after 72 h `failed`: nobody with an address of the domain signs in by the connection until it is activated again.
+             * @enum {string}
+             */
+            status: "pending" | "proven" | "failing" | "failed";
+            /**
+             * @description Its text, another one for each issuer and client.
              * @example customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
              */
             value: string;
@@ -5823,7 +5927,7 @@ export interface components {
              * @example core.contacts.read
              * @enum {string}
              */
-            permission: "core.attributes.create" | "core.attributes.delete" | "core.attributes.purge" | "core.attributes.read" | "core.attributes.update" | "core.audit.read" | "core.catalogs.read" | "core.consents.read" | "core.consents.write" | "core.contacts.create" | "core.contacts.delete" | "core.contacts.merge" | "core.contacts.purge" | "core.contacts.read" | "core.contacts.read_national_id" | "core.contacts.update" | "core.contacts.write" | "core.events.read" | "core.events.write" | "core.imports.create" | "core.imports.read" | "core.jobs.read" | "core.jobs.replay" | "core.members.exchange" | "core.segments.create" | "core.segments.delete" | "core.segments.purge" | "core.segments.read" | "core.segments.update" | "core.subject_requests.create" | "core.subject_requests.read" | "core.taxonomies.install" | "core.taxonomies.read" | "core.usage.read" | "crm.activities.create" | "crm.activities.delete" | "crm.activities.purge" | "crm.activities.read" | "crm.activities.update" | "crm.activity_types.create" | "crm.activity_types.delete" | "crm.activity_types.purge" | "crm.activity_types.read" | "crm.activity_types.update" | "crm.lists.create" | "crm.lists.delete" | "crm.lists.purge" | "crm.lists.read" | "crm.lists.update" | "crm.notes.create" | "crm.notes.delete" | "crm.notes.purge" | "crm.notes.read" | "crm.notes.update" | "crm.objects.create" | "crm.objects.delete" | "crm.objects.purge" | "crm.objects.read" | "crm.objects.update" | "crm.timeline.read" | "identity.api_keys.create" | "identity.api_keys.read" | "identity.api_keys.rotate" | "identity.impersonation.start" | "identity.impersonation.stop" | "identity.invitations.create" | "identity.invitations.read" | "identity.memberships.create" | "identity.memberships.delete" | "identity.memberships.read" | "identity.mfa.manage" | "identity.mfa.read" | "identity.oauth_clients.create" | "identity.oauth_clients.delete" | "identity.oauth_clients.purge" | "identity.oauth_clients.read" | "identity.oauth_clients.update" | "identity.organizations.create" | "identity.organizations.delete" | "identity.organizations.purge" | "identity.organizations.read" | "identity.organizations.update" | "identity.permissions.read" | "identity.roles.assign" | "identity.roles.create" | "identity.roles.delete" | "identity.roles.purge" | "identity.roles.read" | "identity.roles.update" | "identity.sessions.read" | "identity.sessions.revoke" | "identity.sso.create" | "identity.sso.delete" | "identity.sso.purge" | "identity.sso.read" | "identity.sso.update" | "identity.users.create" | "identity.users.delete" | "identity.users.purge" | "identity.users.read" | "identity.users.update" | "loyalty.balances.read" | "loyalty.rules.create" | "loyalty.rules.delete" | "loyalty.rules.purge" | "loyalty.rules.read" | "loyalty.rules.update" | "loyalty.transactions.create" | "loyalty.transactions.read" | "messaging.campaigns.create" | "messaging.campaigns.delete" | "messaging.campaigns.purge" | "messaging.campaigns.read" | "messaging.campaigns.run" | "messaging.campaigns.update" | "messaging.channels.read" | "messaging.channels.update" | "messaging.deliverability.read" | "messaging.domains.create" | "messaging.domains.delete" | "messaging.domains.purge" | "messaging.domains.read" | "messaging.domains.verify" | "messaging.routing.delete" | "messaging.routing.purge" | "messaging.routing.read" | "messaging.routing.update" | "messaging.sends.create" | "messaging.sends.read" | "messaging.suppressions.create" | "messaging.suppressions.delete" | "messaging.suppressions.read" | "messaging.templates.create" | "messaging.templates.delete" | "messaging.templates.purge" | "messaging.templates.read" | "messaging.templates.update" | "messaging.webhooks.create" | "messaging.webhooks.delete" | "messaging.webhooks.purge" | "messaging.webhooks.read" | "messaging.webhooks.update";
+            permission: "core.attributes.create" | "core.attributes.delete" | "core.attributes.purge" | "core.attributes.read" | "core.attributes.update" | "core.audit.read" | "core.catalogs.read" | "core.consents.read" | "core.consents.write" | "core.contacts.create" | "core.contacts.delete" | "core.contacts.merge" | "core.contacts.purge" | "core.contacts.read" | "core.contacts.read_national_id" | "core.contacts.update" | "core.contacts.write" | "core.events.read" | "core.events.write" | "core.imports.create" | "core.imports.read" | "core.jobs.read" | "core.jobs.replay" | "core.members.exchange" | "core.segments.create" | "core.segments.delete" | "core.segments.purge" | "core.segments.read" | "core.segments.update" | "core.subject_requests.create" | "core.subject_requests.read" | "core.taxonomies.install" | "core.taxonomies.read" | "core.usage.read" | "crm.activities.create" | "crm.activities.delete" | "crm.activities.purge" | "crm.activities.read" | "crm.activities.update" | "crm.activity_types.create" | "crm.activity_types.delete" | "crm.activity_types.purge" | "crm.activity_types.read" | "crm.activity_types.update" | "crm.lists.create" | "crm.lists.delete" | "crm.lists.purge" | "crm.lists.read" | "crm.lists.update" | "crm.notes.create" | "crm.notes.delete" | "crm.notes.purge" | "crm.notes.read" | "crm.notes.update" | "crm.objects.create" | "crm.objects.delete" | "crm.objects.purge" | "crm.objects.read" | "crm.objects.update" | "crm.timeline.read" | "identity.account.manage" | "identity.account.read" | "identity.api_keys.create" | "identity.api_keys.read" | "identity.api_keys.rotate" | "identity.impersonation.start" | "identity.impersonation.stop" | "identity.invitations.create" | "identity.invitations.read" | "identity.memberships.create" | "identity.memberships.delete" | "identity.memberships.read" | "identity.mfa.manage" | "identity.mfa.read" | "identity.oauth_clients.create" | "identity.oauth_clients.delete" | "identity.oauth_clients.purge" | "identity.oauth_clients.read" | "identity.oauth_clients.update" | "identity.organizations.create" | "identity.organizations.delete" | "identity.organizations.purge" | "identity.organizations.read" | "identity.organizations.update" | "identity.permissions.read" | "identity.roles.assign" | "identity.roles.create" | "identity.roles.delete" | "identity.roles.purge" | "identity.roles.read" | "identity.roles.update" | "identity.sessions.read" | "identity.sessions.revoke" | "identity.sso.create" | "identity.sso.delete" | "identity.sso.purge" | "identity.sso.read" | "identity.sso.update" | "identity.users.create" | "identity.users.delete" | "identity.users.purge" | "identity.users.read" | "identity.users.update" | "loyalty.balances.read" | "loyalty.rules.create" | "loyalty.rules.delete" | "loyalty.rules.purge" | "loyalty.rules.read" | "loyalty.rules.update" | "loyalty.transactions.create" | "loyalty.transactions.read" | "messaging.campaigns.create" | "messaging.campaigns.delete" | "messaging.campaigns.purge" | "messaging.campaigns.read" | "messaging.campaigns.run" | "messaging.campaigns.update" | "messaging.channels.read" | "messaging.channels.update" | "messaging.deliverability.read" | "messaging.domains.create" | "messaging.domains.delete" | "messaging.domains.purge" | "messaging.domains.read" | "messaging.domains.verify" | "messaging.routing.delete" | "messaging.routing.purge" | "messaging.routing.read" | "messaging.routing.update" | "messaging.sends.create" | "messaging.sends.read" | "messaging.suppressions.create" | "messaging.suppressions.delete" | "messaging.suppressions.read" | "messaging.templates.create" | "messaging.templates.delete" | "messaging.templates.purge" | "messaging.templates.read" | "messaging.templates.update" | "messaging.webhooks.create" | "messaging.webhooks.delete" | "messaging.webhooks.purge" | "messaging.webhooks.read" | "messaging.webhooks.update";
             principal: components["schemas"]["PrincipalDto"];
         };
         ExplanationDto: {
@@ -5988,6 +6092,11 @@ export interface components {
             code: string;
             /** @description Null where it is the row as a whole. */
             column: string | null;
+            /**
+             * @description What was expected; null where the code says all.
+             * @example It must be a day, such as 2026-01-31, as its definition declares.
+             */
+            detail: string | null;
             /** @description Of the file, on which the row begins. */
             line: number;
             /** @description The first 200 characters of what stands there; null for national ids, and of erased people. */
@@ -6484,6 +6593,12 @@ export interface components {
             /** Format: date-time */
             valid_to?: string | null;
         };
+        MadeByDto: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            type: "api_key" | "oauth_client" | "user";
+        };
         MaskedNationalIdDto: {
             /** @example ***5678-5 */
             masked: string;
@@ -6745,14 +6860,14 @@ export interface components {
             /** @enum {string} */
             organizations: "own" | "tree";
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/callback"
              *     ]
              */
             post_logout_redirect_uris: string[];
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/callback"
              *     ]
@@ -6788,14 +6903,14 @@ export interface components {
             /** @enum {string} */
             organizations: "own" | "tree";
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/callback"
              *     ]
              */
             post_logout_redirect_uris: string[];
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/callback"
              *     ]
@@ -7429,6 +7544,8 @@ export interface components {
             event_type: "core.event.recorded" | "core.segment.entered" | "core.segment.left" | "loyalty.points.earned" | "loyalty.points.spent" | "loyalty.points.expired";
             /** Format: uuid */
             id: string;
+            /** @description Who last said what it carries, and to whom, or adopted it. */
+            maker: components["schemas"]["MadeByDto"] | null;
             /** @example Thank for a purchase */
             name: string;
             /**
@@ -7440,6 +7557,11 @@ export interface components {
             recipient: {
                 [key: string]: unknown;
             };
+            /**
+             * @description `not_permitted`: its maker, or who published its text, cannot read any more what it carries, and nothing leaves until somebody who can adopts it. `unowned`: of before makers were noted, and by nobody’s rights. Null while that cannot be told.
+             * @enum {string|null}
+             */
+            standing: "permitted" | "not_permitted" | "unowned" | null;
             /** Format: uuid */
             template_id: string;
             topic: string | null;
@@ -7737,10 +7859,10 @@ export interface components {
             /** @description Set by the organization itself only, by who holds `core.members.exchange`. */
             member_jwks?: components["schemas"]["MemberJwksDto"] | null;
             /**
-             * @default optional
+             * @description Who is asked for a second factor: nobody, at sign-in those assigned `owner` (the default in production), or everybody. To ask fewer takes all that `owner` holds.
              * @enum {string|null}
              */
-            mfa_policy?: "optional" | "required" | null;
+            mfa_policy?: "optional" | "owners" | "required" | null;
             /** @description Set by ancestors only, never above their own; shown as they hold with theirs, which it uses up too. */
             rate_limits?: components["schemas"]["RateLimitsDto"] | null;
             /** @description For how long things are kept; what is older is removed for good. Set by the organization itself, or when it is founded. A period that is new or shorter takes `identity.organizations.purge`, and counts after a day. */
@@ -8197,6 +8319,14 @@ export interface components {
             /** @description The signed token of the link; it never expires. */
             token?: string;
         };
+        UpdateAccountDto: {
+            /** @example es-CL */
+            locale?: string | null;
+            /** @example Ana Rojas */
+            name?: string;
+            /** @example America/Santiago */
+            timezone?: string | null;
+        };
         UpdateActivityDto: {
             /**
              * Format: uuid
@@ -8331,6 +8461,8 @@ export interface components {
             type?: "string" | "integer" | "number" | "boolean" | "date" | "datetime" | "string_list";
         };
         UpdateCampaignDto: {
+            /** @description True: the caller answers for the campaign from now on, and must be able to read what it carries. */
+            adopt?: boolean;
             /** @description Whoever aims at it, or runs it, must be able to read it. */
             audience?: components["schemas"]["CampaignAudienceDto"];
             /** @enum {string} */
@@ -8373,7 +8505,7 @@ export interface components {
             /** @example ana@example.com */
             email?: string | null;
             /**
-             * @description Compared byte by byte; set once.
+             * @description Set once. Kept in NFC without invisible characters; case counts.
              * @example customer-1042
              */
             external_id?: string | null;
@@ -8428,14 +8560,14 @@ export interface components {
              */
             organizations?: "own" | "tree";
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/"
              *     ]
              */
             post_logout_redirect_uris?: string[];
             /**
-             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`). No wildcard, no fragment.
+             * @description Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, `localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this machine. No wildcard, no fragment.
              * @example [
              *       "https://app.example/callback"
              *     ]
@@ -8648,6 +8780,8 @@ export interface components {
             name?: string;
         };
         UpdateRuleDto: {
+            /** @description True: the caller answers for the rule from now on, and must be able to read what it carries. */
+            adopt?: boolean;
             /** @enum {string} */
             category?: "transactional" | "marketing";
             /** @enum {string} */
@@ -8892,6 +9026,8 @@ export interface components {
             status?: "active" | "suspended";
         };
         UpdateWebhookEndpointDto: {
+            /** @description True: the caller answers for it from now on, and must be able to read what its events tell. */
+            adopt?: boolean;
             /** @description What waits when it is disabled goes on when it is enabled again. */
             enabled?: boolean;
             /**
@@ -11878,7 +12014,8 @@ export interface operations {
                      *             "line": 1,
                      *             "column": null,
                      *             "code": "invalid_format",
-                     *             "value": null
+                     *             "value": null,
+                     *             "detail": "It must be a day, such as 2026-01-31, as its definition declares."
                      *           }
                      *         ],
                      *         "page": {
@@ -11967,7 +12104,8 @@ export interface operations {
                      *             "line": 1,
                      *             "column": null,
                      *             "code": "invalid_format",
-                     *             "value": null
+                     *             "value": null,
+                     *             "detail": "It must be a day, such as 2026-01-31, as its definition declares."
                      *           }
                      *         ],
                      *         "page": {
@@ -18074,7 +18212,9 @@ export interface operations {
                      *             {
                      *               "domain": "example.com",
                      *               "name": "_customer-platform.example.com",
-                     *               "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                     *               "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                     *               "status": "pending",
+                     *               "failing_since": null
                      *             }
                      *           ],
                      *           "created_at": "2026-11-21T09:30:00.000Z",
@@ -18152,7 +18292,9 @@ export interface operations {
                      *         {
                      *           "domain": "example.com",
                      *           "name": "_customer-platform.example.com",
-                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                     *           "status": "pending",
+                     *           "failing_since": null
                      *         }
                      *       ],
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -18204,7 +18346,9 @@ export interface operations {
                      *         {
                      *           "domain": "example.com",
                      *           "name": "_customer-platform.example.com",
-                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                     *           "status": "pending",
+                     *           "failing_since": null
                      *         }
                      *       ],
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -18292,7 +18436,9 @@ export interface operations {
                      *         {
                      *           "domain": "example.com",
                      *           "name": "_customer-platform.example.com",
-                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                     *           "status": "pending",
+                     *           "failing_since": null
                      *         }
                      *       ],
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -18365,7 +18511,9 @@ export interface operations {
                      *         {
                      *           "domain": "example.com",
                      *           "name": "_customer-platform.example.com",
-                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                     *           "value": "customer-platform-verification=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                     *           "status": "pending",
+                     *           "failing_since": null
                      *         }
                      *       ],
                      *       "created_at": "2026-11-21T09:30:00.000Z",
@@ -18675,6 +18823,121 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["UserDto"];
+                };
+            };
+        };
+    };
+    "identity.Account.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Rojas",
+                     *       "locale": "es-CL",
+                     *       "status": "invited",
+                     *       "email_verified": false,
+                     *       "mfa_enabled": false,
+                     *       "last_sign_in_at": null,
+                     *       "organization_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "timezone": "America/Santiago",
+                     *       "has_password": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountDto"];
+                };
+            };
+        };
+    };
+    "identity.Account.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Ana Rojas",
+                 *       "locale": "es-CL",
+                 *       "timezone": "America/Santiago"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateAccountDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "email": "ana@example.com",
+                     *       "name": "Ana Rojas",
+                     *       "locale": "es-CL",
+                     *       "status": "invited",
+                     *       "email_verified": false,
+                     *       "mfa_enabled": false,
+                     *       "last_sign_in_at": null,
+                     *       "organization_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "timezone": "America/Santiago",
+                     *       "has_password": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AccountDto"];
+                };
+            };
+        };
+    };
+    "identity.Account.changePassword": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "Password......."
+                 *     }
+                 */
+                "application/json": components["schemas"]["ChangePasswordDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example {} */
+                    "application/json": components["schemas"]["EmptyDto"];
                 };
             };
         };
@@ -19424,9 +19687,6 @@ export interface operations {
                      *           "repeatable": false,
                      *           "paused": false,
                      *           "state": "draft",
-                     *           "created_at": "2026-11-21T09:30:00.000Z",
-                     *           "updated_at": "2026-11-21T09:30:00.000Z",
-                     *           "deleted_at": null,
                      *           "audience": {
                      *             "type": "segment",
                      *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
@@ -19447,7 +19707,15 @@ export interface operations {
                      *             "template_version": 1,
                      *             "started_at": "2026-11-21T09:30:00.000Z",
                      *             "finished_at": null
-                     *           }
+                     *           },
+                     *           "maker": {
+                     *             "type": "api_key",
+                     *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *           },
+                     *           "standing": "permitted",
+                     *           "created_at": "2026-11-21T09:30:00.000Z",
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "deleted_at": null
                      *         }
                      *       ],
                      *       "page": {
@@ -19510,9 +19778,6 @@ export interface operations {
                      *       "repeatable": false,
                      *       "paused": false,
                      *       "state": "draft",
-                     *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z",
-                     *       "deleted_at": null,
                      *       "audience": {
                      *         "type": "segment",
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
@@ -19533,7 +19798,15 @@ export interface operations {
                      *         "template_version": 1,
                      *         "started_at": "2026-11-21T09:30:00.000Z",
                      *         "finished_at": null
-                     *       }
+                     *       },
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignDto"];
@@ -19571,9 +19844,6 @@ export interface operations {
                      *       "repeatable": false,
                      *       "paused": false,
                      *       "state": "draft",
-                     *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z",
-                     *       "deleted_at": null,
                      *       "audience": {
                      *         "type": "segment",
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
@@ -19594,7 +19864,15 @@ export interface operations {
                      *         "template_version": 1,
                      *         "started_at": "2026-11-21T09:30:00.000Z",
                      *         "finished_at": null
-                     *       }
+                     *       },
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignDto"];
@@ -19662,9 +19940,6 @@ export interface operations {
                      *       "repeatable": false,
                      *       "paused": false,
                      *       "state": "draft",
-                     *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z",
-                     *       "deleted_at": null,
                      *       "audience": {
                      *         "type": "segment",
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
@@ -19685,7 +19960,15 @@ export interface operations {
                      *         "template_version": 1,
                      *         "started_at": "2026-11-21T09:30:00.000Z",
                      *         "finished_at": null
-                     *       }
+                     *       },
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignDto"];
@@ -19744,9 +20027,6 @@ export interface operations {
                      *       "repeatable": false,
                      *       "paused": false,
                      *       "state": "draft",
-                     *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z",
-                     *       "deleted_at": null,
                      *       "audience": {
                      *         "type": "segment",
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
@@ -19767,7 +20047,15 @@ export interface operations {
                      *         "template_version": 1,
                      *         "started_at": "2026-11-21T09:30:00.000Z",
                      *         "finished_at": null
-                     *       }
+                     *       },
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
+                     *       "created_at": "2026-11-21T09:30:00.000Z",
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "deleted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignDto"];
@@ -19872,7 +20160,12 @@ export interface operations {
                      *           ],
                      *           "default": true
                      *         }
-                     *       ]
+                     *       ],
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted"
                      *     }
                      */
                     "application/json": components["schemas"]["ChannelSettingsDto"];
@@ -20010,7 +20303,12 @@ export interface operations {
                      *           ],
                      *           "default": true
                      *         }
-                     *       ]
+                     *       ],
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted"
                      *     }
                      */
                     "application/json": components["schemas"]["ChannelSettingsDto"];
@@ -20199,6 +20497,11 @@ export interface operations {
                      *           "category": "transactional",
                      *           "topic": null,
                      *           "delay_seconds": 1,
+                     *           "maker": {
+                     *             "type": "api_key",
+                     *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *           },
+                     *           "standing": "permitted",
                      *           "created_at": "2026-11-21T09:30:00.000Z",
                      *           "updated_at": "2026-11-21T09:30:00.000Z",
                      *           "deleted_at": null
@@ -20286,6 +20589,11 @@ export interface operations {
                      *       "category": "transactional",
                      *       "topic": null,
                      *       "delay_seconds": 1,
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
                      *       "deleted_at": null
@@ -20338,6 +20646,11 @@ export interface operations {
                      *       "category": "transactional",
                      *       "topic": null,
                      *       "delay_seconds": 1,
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
                      *       "deleted_at": null
@@ -20433,6 +20746,11 @@ export interface operations {
                      *       "category": "transactional",
                      *       "topic": null,
                      *       "delay_seconds": 1,
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
                      *       "deleted_at": null
@@ -20506,6 +20824,11 @@ export interface operations {
                      *       "category": "transactional",
                      *       "topic": null,
                      *       "delay_seconds": 1,
+                     *       "maker": {
+                     *         "type": "api_key",
+                     *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
+                     *       },
+                     *       "standing": "permitted",
                      *       "created_at": "2026-11-21T09:30:00.000Z",
                      *       "updated_at": "2026-11-21T09:30:00.000Z",
                      *       "deleted_at": null
@@ -22849,6 +23172,7 @@ export type ProblemCode =
   | 'built_in_role'
   | 'channel_not_configured'
   | 'contact_merged'
+  | 'current_password_invalid'
   | 'cursor_mismatch'
   | 'definition_deleted'
   | 'dependency_unavailable'
@@ -22857,6 +23181,7 @@ export type ProblemCode =
   | 'duplicate_value'
   | 'etag_mismatch'
   | 'field_in_use'
+  | 'fresh_sign_in_required'
   | 'has_children'
   | 'headers_too_large'
   | 'idempotency_in_progress'
@@ -22921,6 +23246,7 @@ export type ProblemCode =
   | 'sender_domain_unverified'
   | 'shutting_down'
   | 'sign_in_required'
+  | 'single_sign_on_required'
   | 'stale_signature'
   | 'subject_erased'
   | 'template_invalid'

@@ -4,6 +4,7 @@ export { GrowingBuffer } from './growing-buffer.js';
 export { demandKafkaAuthentication } from './kafka-authentication.js';
 export { keyringOf, type Keyring } from './keyring.js';
 export { moduleServer, ModulesTls, modulesTlsConfig } from './modules-tls.js';
+export { destroyConnections, watchConnections } from './open-connections.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
 export { ownerOfServiceKey } from './service-key.js';

@@ -3,6 +3,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions } f
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import { createSecureContext, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import { z } from 'zod';
+import { watchConnections } from './open-connections.js';
 import { ConfigError } from './read-config.js';
 import { namedFiles, readTlsFiles, type TlsContents, type TlsFiles } from './tls-files.js';
 import { flag } from './values.js';
@@ -114,17 +115,18 @@ export class ModulesTls {
   }
 }
 
-/** A server of a process that others call: by TLS where that is configured. Who is refused is cut off. */
+/** A server of a process that others call, watched: by TLS where that is configured. Who is refused is cut off. */
 export function moduleServer(
   tls: ModulesTls | undefined,
   options: ServerOptions,
   receive: RequestListener,
 ): Server {
-  if (!tls?.listens) return createServer(options, receive);
-  return tls.server(options, (request, response) => {
+  if (!tls?.listens) return watchConnections(createServer(options, receive));
+  const server = tls.server(options, (request, response) => {
     if (tls.refuses(request)) request.socket.destroy();
     else receive(request, response);
   });
+  return watchConnections(server);
 }
 
 /** @throws where a certificate is none, or its key is another's */

@@ -76,6 +76,38 @@ export class ContactFollower {
   }
 
   /**
+   * Erases contacts as core asks for it, with the rows that were written on them. They are marked first: whoever still
+   * writes for one is waited for, whoever comes later is refused.
+   * @returns how many rows went, by their resource; of those that are settled in pieces nothing
+   */
+  async erase(tx: Transaction, contactIds: readonly string[]): Promise<Record<string, number>> {
+    const known = await this.refs.withMerged(tx, ...contactIds);
+    // In one order for all, with those who are parted afterwards.
+    await this.refs.keep(tx, known);
+    await this.refs.erase(tx, contactIds);
+    const counts: Record<string, number> = {};
+    for (const rows of this.rows.all()) {
+      await rows.origins(tx, known);
+      counts[rows.resource] = await rows.erase(tx, contactIds);
+    }
+    return counts;
+  }
+
+  /** Gives back to others what stands under these contacts, who are erased: they have parted, or never belonged together. */
+  async part(tx: Transaction, erased: readonly string[]): Promise<void> {
+    const parted = (await this.refs.part(tx, erased)).map(({ id }) => id);
+    const origins: string[] = [];
+    for (const rows of this.rows.all()) origins.push(...(await rows.origins(tx, erased)));
+    const others = [...new Set([...parted, ...origins])].filter((id) => !erased.includes(id));
+    if (others.length === 0) return;
+    // Whoever merges or erases one of them just now is waited for: where their rows belong is known then.
+    const heirs = [...(await this.refs.ends(tx, others)).values()].map(({ id }) => id);
+    await this.refs.keep(tx, [...(await this.refs.withMerged(tx, ...others)), ...heirs]);
+    await this.moveRows(tx, others);
+    for (const rows of this.rows.allSettled()) await rows.settle(tx, others);
+  }
+
+  /**
    * Every row goes to where the merges of the contact it was written on end now. So a merge moves it, an undo moves it
    * back, and a repeat or another order of the two changes nothing. What was written on somebody who is gone goes, too: the
    * erasure was heard of first.

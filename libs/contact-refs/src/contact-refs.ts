@@ -91,6 +91,21 @@ export class ContactRefs {
     await tx.query(this.statements.remove, [organizationId, given]);
   }
 
+  /**
+   * Parts from these contacts, who are erased, whoever is merged into one of them by what is known and is not among them:
+   * core names everybody whom it erases, and the news of the undo may be late, or may have gone with the erased.
+   * @returns who has parted
+   */
+  async part(tx: Transaction, erased: readonly string[]): Promise<ContactRef[]> {
+    const rows = await tx.query<{ id: string; version: string }>(this.statements.part, [
+      tx.organizationId,
+      uuids(erased),
+    ]);
+    const { organizationId } = tx;
+    const now = { organizationId, state: 'active', mergedInto: null } as const;
+    return rows.map(({ id, version }) => ({ ...now, id, version: Number(version) }));
+  }
+
   /** The contacts, and those that were merged into them and are known still. */
   async withMerged(tx: Transaction, ...ids: readonly string[]): Promise<string[]> {
     const values = [tx.organizationId, uuids(ids)];

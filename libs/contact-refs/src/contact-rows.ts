@@ -11,7 +11,10 @@ interface ContactMove {
 export interface ContactRows {
   /** As an erasure counts its rows. */
   readonly resource: string;
-  /** The contacts on which the rows that concern these were written: those that they have, and those written on them. */
+  /**
+   * The contacts on which the rows that concern these were written: those that they have, and those written on them. What
+   * a move or an erasure locks of rows that are shared is locked here, in one order.
+   */
   origins(tx: Transaction, contactIds: readonly string[]): Promise<string[]>;
   /** Gives the rows that concern these contacts to whom they belong after a merge or its undo. */
   move(tx: Transaction, contactIds: readonly string[], moves: readonly ContactMove[]): Promise<void>;

@@ -91,6 +91,17 @@ const erase = ({ table, hashed, profile }: StatementOptions): string => {
      SET state = '${state}', merged_into = NULL${profile ? `, ${profile.erased}` : ''}`;
 };
 
+/**
+ * Whoever is known to be merged into an erased contact, and was not erased with it, has parted from it. One version on,
+ * as the undo has it: a merge that is told again undoes nothing.
+ */
+const part = ({ table, profile }: StatementOptions): string => `
+  UPDATE ${table} AS known
+     SET state = 'active', merged_into = NULL,
+         version = known.version + 1${profile ? `, ${profile.marked.column} = ${profile.marked.updated}` : ''}
+   WHERE organization_id = $1 AND merged_into = ANY($2::uuid[]) AND id <> ALL($2::uuid[])
+  RETURNING id, version`;
+
 const erased = ({ table, hashed }: StatementOptions): string => `
   SELECT given.organization_id, given.id
     FROM unnest($1::uuid[], $2::uuid[]${hashed ? ', $3::bytea[]' : ''})
@@ -123,6 +134,7 @@ export function contactStatements(options: StatementOptions) {
   return {
     write: write(options),
     erase: erase(options),
+    part: part(options),
     erased: erased(options),
     keep: keep(options),
     keepActive: keepActive(options),

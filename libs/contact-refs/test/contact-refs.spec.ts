@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { newId, type Transaction } from '@customer-platform/database';
-import { eventually } from '@customer-platform/testing';
+import { behindLock, eventually } from '@customer-platform/testing';
 import { changed, ended, merged, startThings, type Things } from './contact-refs.fixture.js';
 import type { Memory } from './things.module.js';
 
@@ -261,6 +261,26 @@ describe.each<Memory>(['ids', 'hashes'])(
       await things.follower.merged([merged(organizationId, { survivor, merged: gone, version: 2 })]);
       await things.follower.ended([ended(organizationId, gone, 3, 'erased')]);
       expect(await holders()).toEqual([other]);
+    });
+
+    it('rows that part from an erased contact go where their own is merged at the same moment', async () => {
+      const [gone, own, survivor] = [newId(), newId(), newId()];
+      await put(own);
+      await things.follower.merged([merged(organizationId, { survivor: gone, merged: own, version: 2 })]);
+      // As core answers, before the undo is heard of.
+      const now = { organizationId, id: own, state: 'active', mergedInto: null, version: 3 } as const;
+      await things.in(organizationId, (tx) => things.refs.learn(tx, [now]));
+      expect(await holders()).toEqual([gone]);
+      const sql = `
+        WITH merged AS (UPDATE contact_refs SET state = 'merged', merged_into = $2, version = 4 WHERE id = $1)
+        UPDATE things SET contact_id = $2 WHERE origin_contact_id = $1`;
+      const erased = (): Promise<void> =>
+        things.in(organizationId, async (tx) => {
+          await things.follower.erase(tx, [gone]);
+          await things.follower.part(tx, [gone]);
+        });
+      await behindLock(things.database, { sql, values: [own, survivor] }, erased, () => undefined);
+      expect(await holders()).toEqual([survivor]);
     });
   },
 );

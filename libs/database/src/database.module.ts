@@ -15,6 +15,7 @@ import {
   turns,
 } from '@customer-platform/http';
 import { DataSource } from 'typeorm';
+import { askedAtStart } from './at-start.js';
 import { Clock } from './clock.js';
 import { dataSourceOf, type EntityClass } from './data-source.js';
 import { DATA_SOURCE, Database } from './database.js';
@@ -22,6 +23,7 @@ import { isDatabaseUnavailable } from './errors.js';
 import { AnswerStore, EXPIRED_ANSWERS } from './idempotency/answer.store.js';
 import { Installation } from './installation/installation.js';
 import { retentionOf } from './jobs/retention.js';
+import { tellOfOtherCollations } from './lists/other-collations.js';
 import type { MigrationClass } from './migrations/run-migrations.js';
 
 /** What a module says of its database. */
@@ -73,6 +75,7 @@ export class DatabaseModule implements OnModuleInit, OnApplicationShutdown {
       registerDependency({ name: 'database', check: () => this.database.ping() }),
     );
     await this.installation.atStart();
+    await askedAtStart(() => tellOfOtherCollations(this.database));
   }
 
   async onApplicationShutdown(): Promise<void> {

@@ -22,6 +22,7 @@ export { OtherInstallation } from './installation/other-installation.js';
 export { ItemJob } from './jobs/item-job.js';
 export { OrganizationTurns } from './jobs/organization-turns.js';
 export { Retention, retentionOf, type RetentionOptions } from './jobs/retention.js';
+export { checkedCollationVersion } from './lists/collation-version.js';
 export { pageOf, pageOfOwners, pageOfSelects } from './lists/page-of.js';
 export { pageUntilEnd } from './lists/page-until-end.js';
 export { reencrypt, type ReencryptedColumn } from './reencryption/reencryption.js';
@@ -30,12 +31,19 @@ export { KeySeal } from './signing-keys/key-seal.js';
 export { SigningKeysModule } from './signing-keys/signing-keys.module.js';
 export { signingKeysTable } from './signing-keys/signing-keys.table.js';
 export {
+  placeOfSigningKey,
   sealOfSigningKeys,
   SIGNING_ALGORITHM,
   SigningKeys,
   type SigningAlgorithm,
   type SigningKey,
 } from './signing-keys/signing-keys.js';
+export {
+  createTextCollations,
+  dropIndexesByLanguage,
+  dropTextCollations,
+  indexByLanguage,
+} from './migrations/text-collations.js';
 export { createIndexConcurrently } from './migrations/concurrent-index.js';
 export {
   consumerPositionsTable,

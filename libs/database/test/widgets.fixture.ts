@@ -4,9 +4,13 @@ import type { RequestContext } from '@customer-platform/http';
 import {
   ChangeRecorder,
   Clock,
+  createTextCollations,
   Database,
+  dropIndexesByLanguage,
+  dropTextCollations,
   dropPlatformTables,
   execute,
+  indexByLanguage,
   platformTables,
   ResourceStore,
   rowSecurity,
@@ -53,9 +57,28 @@ class CreatePlatformTables1700000001000 implements MigrationInterface {
   }
 }
 
+class SortWidgetsByLanguage1700000001500 implements MigrationInterface {
+  readonly transaction = false;
+
+  async up(runner: QueryRunner): Promise<void> {
+    await createTextCollations(runner);
+    await indexByLanguage(
+      runner,
+      'widgets_by_name',
+      (collate) => `ON widgets (organization_id, (name ${collate}), id)`,
+    );
+  }
+
+  async down(runner: QueryRunner): Promise<void> {
+    await dropIndexesByLanguage(runner, 'widgets_by_name');
+    await dropTextCollations(runner);
+  }
+}
+
 export const WIDGET_MIGRATIONS: MigrationClass[] = [
   CreateWidgets1700000000000,
   CreatePlatformTables1700000001000,
+  SortWidgetsByLanguage1700000001500,
 ];
 
 /** Remembers what it was told, where libs/audit would write rows. */

@@ -43,6 +43,11 @@ export interface OwnErasure {
     contactIds: readonly string[],
     request: ErasureRequested,
   ): Promise<ErasedCounts | undefined>;
+  /**
+   * Gives back to whoever has parted from these contacts what is theirs. Asked last, and each time anew: the news of it
+   * may have been parked, and names the erased, so that it has gone.
+   */
+  part(tx: Transaction, contactIds: readonly string[]): Promise<void>;
 }
 
 /** An erasure of which nothing is left to be done. */
@@ -77,9 +82,9 @@ export class Erasures {
   ) {}
 
   /**
-   * Runs `own.erase` for each request, in a transaction of its own, unless there is a receipt already. It is never refused:
-   * whatever points to the contact goes, or is cleared. Parked events and kept answers that name the contact go in any
-   * case: one may have come since.
+   * Runs `own.erase` for each request, in a transaction of its own. It is never refused: whatever points to the contact
+   * goes, or is cleared. A request that has its receipt takes what is there again, and changes nothing of that. Parked
+   * events and kept answers that name the contact go in any case: one may have come since.
    */
   async perform(requests: readonly ErasureRequested[], own: OwnErasure): Promise<void> {
     for (const request of requests) {
@@ -94,7 +99,10 @@ export class Erasures {
         await tx.query(FORGET_ANSWERS, [tx.organizationId, words]);
         const asked = { requestId, correlationId: request.correlationid, causationId: request.id };
         const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
-        const counts = known ? undefined : await own.erase(tx, ids, request);
+        // Also of one that has its receipt: the release before left rows, and so does a backup that is restored. Whom a
+        // request does not name may have parted since.
+        const counts = known && !named ? undefined : await own.erase(tx, ids, request);
+        await own.part(tx, ids);
         if (known) await this.tell(tx, asked, known);
         else if (counts) await this.tell(tx, asked, await this.sign(tx, requestId, counts));
       });
@@ -102,11 +110,12 @@ export class Erasures {
   }
 
   /** Ends an erasure for which `erase` gave no counts. What named the contacts since its beginning goes, too. */
-  async complete(tx: Transaction, done: DoneErasure): Promise<void> {
+  async complete(tx: Transaction, done: DoneErasure, { part }: Pick<OwnErasure, 'part'>): Promise<void> {
     const { requestId, contactIds, counts } = done;
     await tx.query(LOCK, [`erasure:${tx.organizationId}:${requestId}`]);
     await forgetParked(tx, contactIds);
     await tx.query(FORGET_ANSWERS, [tx.organizationId, contactIds]);
+    await part(tx, contactIds);
     // The release before may have answered a repeat of the request meanwhile.
     const [known] = await tx.query<Receipt>(FIND, [tx.organizationId, requestId]);
     await this.tell(tx, done, known ?? (await this.sign(tx, requestId, counts)));

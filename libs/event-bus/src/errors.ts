@@ -36,11 +36,12 @@ export class ConsumptionEnded extends Error {
   }
 }
 
-/** Events of a partition are left, because one of them stalls: they are read again, with what has come by then. */
+/** Records of a partition are left, because one of them stalls: they are read again, with what has come by then. */
 export class LeftForLater extends ConsumptionEnded {
-  constructor() {
+  constructor(cause?: unknown) {
     super();
-    this.message = 'An event stalls, and is tried again later';
+    this.cause = cause;
+    this.message = 'A record stalls, and is tried again later';
     this.name = 'LeftForLater';
   }
 }

@@ -55,6 +55,21 @@ export class EventBusModule {
     };
   }
 
+  /** What a command needs that writes to topics: `RecordProducer` and `RecordProofs`, nothing that relays or consumes. */
+  static forWriting(options: EventBusOptions): DynamicModule {
+    return {
+      module: EventBusModule,
+      providers: [
+        { provide: EVENT_BUS_OPTIONS, useValue: options },
+        KafkaClient,
+        Topics,
+        RecordProofs,
+        RecordProducer,
+      ],
+      exports: [RecordProducer, RecordProofs, Topics],
+    };
+  }
+
   /** What a command needs that only looks into topics: `TopicReader`, nothing that relays or consumes. */
   static forReading(options: EventBusOptions): DynamicModule {
     return {

@@ -1,14 +1,20 @@
 export { type IncomingRecord, RecordConsumers } from './consuming/record.consumers.js';
 export { type Positions } from './consuming/positions.js';
 export { TopicReader } from './consuming/topic.reader.js';
-export { isInfrastructureError, mayBeOfItsValues, QueueUnavailable, RecordTooLarge } from './errors.js';
+export {
+  isInfrastructureError,
+  LeftForLater,
+  mayBeOfItsValues,
+  QueueUnavailable,
+  RecordTooLarge,
+} from './errors.js';
 export { connectEventBus, EventBusModule } from './event-bus.module.js';
 export { Inbox } from './inbox/inbox.js';
 export { type Ends, TopicEnds } from './kafka/topic.ends.js';
 export { type Acl, aclsOf } from './kafka/acls.js';
 export { KafkaClient } from './kafka/kafka.client.js';
 export { MarkedKafka } from './kafka/marked.kafka.js';
-export { accessOf, type ModuleAccess } from './kafka/module-access.js';
+export { accessOf, eventsHeardBy, type ModuleAccess } from './kafka/module-access.js';
 export { Topics } from './kafka/topics.js';
 export { type EventFailure } from './delivery/event-delivery.js';
 export { keyHash } from './key-hash.js';

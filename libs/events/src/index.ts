@@ -11,6 +11,7 @@ export {
   type EventType,
 } from './catalogue.js';
 export { correlationIdFrom } from './correlation.js';
+export { dataSchema } from './json-schema.js';
 export { LIFECYCLE, type Publisher } from './definition.js';
 export { isWriterOf, ownerOfTopic, RECORD_TOPICS, recordTopic, type RecordTopicName } from './topics.js';
 export {

@@ -10,7 +10,12 @@ export type {
   RequestOrigin,
 } from './context/request-context.js';
 export { REFUSAL_RECORDER, type RefusalRecorder, type RefusedCall } from './context/refusals.js';
-export { ApplicationPassport, type CredentialName } from './credentials/application-passport.js';
+export {
+  ApplicationPassport,
+  CREDENTIAL_NAMES,
+  type CallingModule,
+  type CredentialName,
+} from './credentials/application-passport.js';
 export { bearerTokenOf } from './credentials/bearer-token.js';
 export { CredentialStrategy, rawBodyOf } from './credentials/credential-strategy.js';
 export { Answer } from './endpoints/answer.js';
@@ -58,10 +63,12 @@ export {
   type Page,
   type SortSpec,
 } from './lists/list-definition.js';
+export { TEXT_COLLATIONS, type TextCollation } from './lists/text-collations.js';
 export { parseFilters, parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown } from './reading/query-string.js';
 export { formFields, parseForm, parseJsonBytes, readBytes, RequestAborted } from './reading/read-body.js';
 export { isLongerThan } from './reading/bounds.js';
+export { LONGEST_EMAIL, readEmail, readMailDomain, type EmailAddress } from './reading/email-address.js';
 export { yieldLoop } from './reading/event-loop.js';
 export {
   custom,
@@ -74,7 +81,11 @@ export {
   MayBeAbsent,
   MayBeNull,
 } from './reading/field-decorators.js';
-export { canonicalLocale, canonicalTimeZone } from './reading/locales.js';
+export { canonicalLocale } from './reading/locales.js';
+export { matchedPhone, partsOfPhone, readPhone, type ReadPhone } from './reading/phones.js';
+export { canonicalTimeZone, storedTimeZone } from './reading/time-zones.js';
+export { identifierForms, plainIdentifier } from './reading/identifiers.js';
+export { cutEnds, plainText } from './reading/texts.js';
 export { PatchOf } from './reading/patch-of.js';
 export { readNaturalKey } from './reading/natural-key.js';
 export { checkFurther, inspect, validateBody } from './reading/validate-dto.js';

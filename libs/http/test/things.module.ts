@@ -10,6 +10,7 @@ import {
   REFUSAL_RECORDER,
   type AnswerToKeep,
   type AuthenticatedCaller,
+  type CallingModule,
   type IdempotencyClaim,
   type IdempotencyScope,
   type IdempotencyStore,
@@ -89,7 +90,7 @@ class TestServices extends CredentialStrategy('service_token') {
     super(passport);
   }
 
-  override validate(): object {
+  override validate(): CallingModule {
     return { module: 'core' };
   }
 }

@@ -1,5 +1,7 @@
 /** The permissions of the identity module: what each lets its holder do. */
 export const identityPermissions = {
+  'identity.account.manage': "Change one's own name, language, time zone and password",
+  'identity.account.read': "Read one's own account",
   'identity.api_keys.create': 'Create API keys',
   'identity.api_keys.read': 'Read API keys',
   'identity.api_keys.rotate': 'Rotate and revoke API keys',

@@ -20,6 +20,18 @@ export const identityProblems = define({
     'Only an organization above may do this.',
     'Ask an administrator of the organization above.',
   ],
+  fresh_sign_in_required: [
+    403,
+    'Fresh sign-in required',
+    'The call takes a session whose user has authenticated within the last ten minutes.',
+    'Sign in again (`prompt=login`), or verify a code of a second factor, and repeat the call.',
+  ],
+  single_sign_on_required: [
+    403,
+    'Single sign-on required',
+    'The user signs in by a provider of their organization, and chooses no password here.',
+    'Sign in by the provider. Where it is not the only way in, a password is chosen by the mail of a reset.',
+  ],
   user_not_managed: [
     403,
     'User not managed here',
@@ -55,6 +67,12 @@ export const identityProblems = define({
     'Domain unverified',
     'The ownership of a domain is not proven.',
     'Publish the DNS record shown for the domain, then repeat the call.',
+  ],
+  current_password_invalid: [
+    422,
+    'Wrong password',
+    'The present password is another one.',
+    'Send the present password, or ask for a new one by mail.',
   ],
   mfa_code_invalid: [
     422,

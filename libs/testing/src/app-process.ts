@@ -1,6 +1,4 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomInt } from 'node:crypto';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -11,9 +9,6 @@ import { promisify } from 'node:util';
 export const WORKSPACE = resolve(import.meta.dirname, '../../..');
 
 const READY_WITHIN_MS = 120_000;
-/** Below what Linux gives to outgoing connections: a port must still be free when its process has started. */
-const LOWEST_PORT = 15_000;
-const HIGHEST_PORT = 32_000;
 const END_WITHIN_MS = 12_000;
 /** What a test run marks its processes with, so that none is left behind unseen. */
 const RUN_MARK = 'CUSTOMER_PLATFORM_TEST_RUN';
@@ -138,22 +133,9 @@ export async function runScript(
   return stdout;
 }
 
-/** Ports that are free now, each another. */
+/** Ports that are free now, each another, and no other process's. */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
-    if (await isFree(port)) ports.add(port);
-  }
-  return [...ports];
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer();
-  const { promise, resolve: tell } = Promise.withResolvers<boolean>();
-  server.once('error', () => tell(false));
-  server.listen(port, '127.0.0.1', () => tell(true));
-  const free = await promise;
-  if (free) await new Promise((done) => server.close(done));
-  return free;
+  const { href } = pathToFileURL(join(WORKSPACE, 'infra/kit/ports.ts'));
+  const { freePort } = (await import(href)) as { freePort: () => Promise<number> };
+  return Promise.all(Array.from({ length: count }, freePort));
 }

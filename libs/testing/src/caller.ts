@@ -34,12 +34,15 @@ export class Caller {
    *
    * `keepsConnections: false` makes a connection for each call: one that is kept may be closed by another process just as
    * the next call goes out on it, and whether that call has had an effect nobody knows.
+   *
+   * `sendsAgain` names paths whose calls can be repeated: one that is answered with 503 is made again.
    */
   constructor(
     private readonly url: string,
     private readonly key?: CallerKey,
     private readonly registryAnswers: () => boolean = () => false,
     private readonly keepsConnections = true,
+    private readonly sendsAgain: ReadonlySet<string> = new Set(),
   ) {}
 
   get<T = Record<string, never>>(path: string, options?: CallOptions): Promise<Answer<T>> {
@@ -115,6 +118,7 @@ export class Caller {
   private isTooBusy(path: string, { status, body }: Answer<unknown>): boolean {
     const text = JSON.stringify(body);
     const asksRegistry = text.includes('authorization_unavailable') || path.startsWith('/internal/authz/');
+    if (status === 503 && this.sendsAgain.has(path)) return true;
     if (status === 503 && asksRegistry) return this.registryAnswers();
     return status === 429 && text.includes('Too many passwords');
   }

@@ -9,6 +9,8 @@ export interface Fault {
   readonly when: string;
   /** SQLSTATE; by default that of a fault of the statement itself. */
   readonly code?: string;
+  /** In place of one: each in turn. */
+  readonly codes?: readonly string[];
   /** PL/pgSQL in place of the failure, such as `RETURN NULL;`: the row is not written, and nothing is said. */
   readonly instead?: string;
   /** So many times only; a transaction that is rolled back counts. */
@@ -25,9 +27,11 @@ export class DatabaseFault {
 
   /** Fails from now on, until it is mended. */
   static async in(database: Pick<TestDatabase, 'query'>, fault: Fault): Promise<DatabaseFault> {
-    const { table, on, when, code = 'P0001', times = Number.MAX_SAFE_INTEGER } = fault;
+    const { table, on, when, code = 'P0001', codes = [code], times = Number.MAX_SAFE_INTEGER } = fault;
     const name = `fault_${randomBytes(6).toString('hex')}`;
-    const effect = fault.instead ?? `RAISE EXCEPTION 'refused' USING ERRCODE = '${code}';`;
+    const turn = `currval('${name}') % ${String(codes.length)} + 1`;
+    const said = codes.map((each) => `'${each}'`).join(', ');
+    const effect = fault.instead ?? `RAISE EXCEPTION 'refused' USING ERRCODE = (ARRAY[${said}])[${turn}];`;
     // A sequence does not go back with the transaction; the service's role need not be granted it.
     await database.query(`
       CREATE SEQUENCE ${name};

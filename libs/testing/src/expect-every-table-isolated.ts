@@ -19,7 +19,7 @@ WITH tables AS (
   SELECT t.relname, k.conname, k.conrelid, k.conkey[1]
   FROM pg_constraint k JOIN tables t ON t.oid = k.conrelid WHERE k.contype = 'f'
 ), policies AS (
-  SELECT t.relname, p.polname, pg_get_expr(p.polqual, p.polrelid) AS expression
+  SELECT t.relname, p.polname, p.polpermissive, pg_get_expr(p.polqual, p.polrelid) AS expression
   FROM pg_policy p JOIN tables t ON t.oid = p.polrelid
 )
 SELECT relname || ': row level security is not enabled' AS finding FROM tables WHERE NOT relrowsecurity
@@ -32,7 +32,8 @@ UNION ALL SELECT relname || ': a partition that the service''s role may name, pa
 UNION ALL SELECT t.relname || ': a partition with a policy of its own' FROM tables t
   JOIN policies p ON p.relname = t.relname WHERE relispartition
 UNION ALL SELECT relname || ': the policy ' || polname || ' lets rows of other organizations through' FROM policies
-  WHERE polname NOT IN ('own_organization', 'worker')
+  -- What is restrictive lets nothing through.
+  WHERE polpermissive AND polname NOT IN ('own_organization', 'worker')
     OR (polname = 'own_organization' AND expression !~ 'organization_id = .*app.organization_id')
     OR (polname = 'worker' AND expression !~ 'app.worker')
 UNION ALL SELECT k.relname || ': ' || k.name || ' does not begin with organization_id' FROM keys k

@@ -1,4 +1,4 @@
-export { buildAll, freePorts, runScript, WORKSPACE } from './app-process.js';
+export { buildAll, cacheFolder, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
 export {
   itHoldsUpNoOther,
@@ -6,6 +6,10 @@ export {
   type WorkingModule,
   type WorkScenario,
 } from './background-work.suite.js';
+export { behindLock } from './behind-lock.js';
+export { consumedEvents, followedContacts, outboxRows } from './consumed-events.js';
+export { ID_EDGES, INSTANT_EDGES, NUMBER_EDGES, TEXT_EDGES } from './edges.js';
+export { itGoesOnBehindEveryEdge } from './event-edges.suite.js';
 export { startChromium, type Browser, type Page } from './chromium.js';
 export { Caller, type Answer } from './caller.js';
 export { expectChildrenShare } from './children-share-a-bound.js';

@@ -53,7 +53,10 @@ interface Database {
   adminUrl: string;
 }
 
-const local = (port = 0): string => `http://127.0.0.1:${String(port)}`;
+/** A sender of events repeats what a busy machine did not take: their keys make it the same event. */
+const EVENTS = new Set(['/v1/core/track', '/v1/core/batch']);
+
+const local = (port = 0, scheme = 'http'): string => `${scheme}://127.0.0.1:${String(port)}`;
 const record = <T>(names: readonly string[], make: (name: string, at: number) => T): Record<string, T> =>
   Object.fromEntries(names.map((name, at) => [name, make(name, at)]));
 
@@ -76,6 +79,8 @@ export class PlatformUnderTest {
     readonly address: PlatformAddress,
     private readonly extra: Variables = {},
     private readonly isShared = false,
+    /** The scheme by which its apps are called. */
+    private readonly scheme: 'http' | 'https' = 'http',
   ) {}
 
   /** One that another process has started and will end; all that use it have organizations of their own. */
@@ -85,9 +90,10 @@ export class PlatformUnderTest {
 
   /**
    * @param extra variables of apps beyond the usual ones, or instead of them
-   * @param pages whether the Console is served, too
+   * @param options.pages whether the Console is served, too
+   * @param options.tls whether `extra` has all its listeners speak TLS
    */
-  static async start(extra: Variables = {}, { pages = false } = {}): Promise<PlatformUnderTest> {
+  static async start(extra: Variables = {}, { pages = false, tls = false } = {}): Promise<PlatformUnderTest> {
     await buildAll();
     const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
     const ports = await freePorts(16);
@@ -98,7 +104,7 @@ export class PlatformUnderTest {
       ownerKey: '',
       importFolder: mkdtempSync(join(tmpdir(), 'customer-platform-imports-')),
     };
-    const platform = new PlatformUnderTest(address, extra);
+    const platform = new PlatformUnderTest(address, extra, false, tls ? 'https' : 'http');
     try {
       // Each takes all processors: of several at once none would be ready in time.
       await inTurn('a platform starts', () => platform.begin(pages));
@@ -137,16 +143,16 @@ export class PlatformUnderTest {
 
   /** The front door. */
   get url(): string {
-    return local(this.address.ports['gateway']);
+    return local(this.address.ports['gateway'], this.scheme);
   }
 
   /** A module's public listener, behind the gateway. */
   urlOf(module: Module): string {
-    return local(this.address.ports[module]);
+    return local(this.address.ports[module], this.scheme);
   }
 
   internalUrlOf(module: Module | 'gateway'): string {
-    return local(this.address.ports[`${module} internal`]);
+    return local(this.address.ports[`${module} internal`], this.scheme);
   }
 
   /** What stands before the names of its topics. */
@@ -168,7 +174,8 @@ export class PlatformUnderTest {
 
   /** A client of the front door with this key, or without one. */
   as(key?: string): Caller {
-    return new Caller(this.url, key, () => this.isShared || this.own['identity']?.isRunning === true);
+    const isThere = (): boolean => this.isShared || this.own['identity']?.isRunning === true;
+    return new Caller(this.url, key, isThere, true, EVENTS);
   }
 
   /** Founds an organization below the root, as an operator does. */
@@ -301,7 +308,7 @@ export class PlatformUnderTest {
       app,
       `apps/${app}/dist/main.js`,
       this.envOf(app),
-      `${local(port)}/health/ready`,
+      `${local(port, this.scheme)}/health/ready`,
     );
     this.own[app] = process;
     return process;
@@ -337,7 +344,7 @@ export class PlatformUnderTest {
           [`${module.toUpperCase()}_INTERNAL_URL`, this.internalUrlOf(module)],
         ]),
       ),
-      CONSOLE_UPSTREAM_URL: local(this.address.ports['console']),
+      CONSOLE_UPSTREAM_URL: local(this.address.ports['console'], this.scheme),
       ...serviceKeys(app),
       CURSOR_SECRET: 'a secret of tests, long enough for cursors',
       ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),

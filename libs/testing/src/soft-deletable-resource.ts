@@ -49,7 +49,7 @@ export interface ResourcePage {
 export interface ProblemAnswer {
   code: string;
   detail: string;
-  errors?: { pointer?: string; parameter?: string; code: string }[];
+  errors?: { pointer?: string; parameter?: string; code: string; detail?: string }[];
   [member: string]: unknown;
 }
 

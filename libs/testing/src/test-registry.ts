@@ -130,7 +130,12 @@ export class TestRegistry {
   /** What identity answers of `<kind>/<id>`, an invitation for one; without `answer` it leads nowhere any more. */
   link(
     kindAndId: string,
-    answer?: { address: string; link: string; organization_name: string; platform_organization_id: string },
+    answer?: {
+      address: string;
+      link: string | null;
+      organization_name: string;
+      platform_organization_id: string;
+    },
   ): void {
     const route = `GET /internal/links/${kindAndId}`;
     if (answer) this.links.set(route, answer);

@@ -14,6 +14,7 @@ import { useReadAnew } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { accountRoute } from './routes.ts';
+import { useStepUp } from './step-up.tsx';
 import { Device, SessionBadges, type Session } from './session-parts.tsx';
 
 /** Where one is signed in to this organization; each can be ended from here. */
@@ -104,12 +105,13 @@ export function EndSession({
   const t = useTranslations('account');
   const api = useApi();
   const own = useSession();
+  const stepUp = useStepUp();
   const say = useSay();
   const changed = useReadAnew('sessions');
   const end = useMutation({
     mutationFn: async ({ id, current }: Session) => {
       if (current) await own.signOut();
-      else await api.DELETE('/v1/identity/sessions/{id}', { params: { path: { id } } });
+      else await stepUp.around(() => api.DELETE('/v1/identity/sessions/{id}', { params: { path: { id } } }));
     },
     onSuccess: async (_, { current }) => {
       onClose();
@@ -123,17 +125,20 @@ export function EndSession({
     onClose();
   };
   return (
-    <Confirm
-      open={session !== undefined}
-      onClose={close}
-      title={session?.current ? t('signOutHere') : t('endSession')}
-      action={session?.current ? t('signOutHere') : t('endSession')}
-      onConfirm={() => session !== undefined && end.mutate(session)}
-      busy={end.isPending}
-      error={end.error}
-      danger
-    >
-      {session?.current ? t('signOutLead') : t('endSessionLead')}
-    </Confirm>
+    <>
+      <Confirm
+        open={session !== undefined}
+        onClose={close}
+        title={session?.current ? t('signOutHere') : t('endSession')}
+        action={session?.current ? t('signOutHere') : t('endSession')}
+        onConfirm={() => session !== undefined && end.mutate(session)}
+        busy={end.isPending}
+        error={end.error}
+        danger
+      >
+        {session?.current ? t('signOutLead') : t('endSessionLead')}
+      </Confirm>
+      {stepUp.dialog}
+    </>
   );
 }

@@ -2,7 +2,8 @@ import { ProblemError } from '@customer-platform/client';
 import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { usePerson } from '../session/use-session.tsx';
+import { usePerson, useSession } from '../session/use-session.tsx';
+import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { CodeForm } from './code-form.tsx';
@@ -15,21 +16,28 @@ interface StepUp {
   dialog: ReactNode;
 }
 
+const CODES = new Set<string>(['mfa_required', 'fresh_sign_in_required']);
+
 interface Asked {
+  code: string;
   given: () => void;
   cancelled: () => void;
 }
 
-/** For what is refused with `mfa_required` until somebody has given a second factor within the last ten minutes. */
+/**
+ * For what is refused with `mfa_required` until somebody has given a second factor within the last ten minutes, or with
+ * `fresh_sign_in_required` until they have signed in within them.
+ */
 export function useStepUp(): StepUp {
   const [asked, setAsked] = useState<Asked>();
   const around: StepUp['around'] = async (action) => {
     try {
       return await action();
     } catch (error) {
-      if (!(error instanceof ProblemError) || error.code !== 'mfa_required') throw error;
+      if (!(error instanceof ProblemError) || !CODES.has(error.code)) throw error;
+      const { code } = error;
       await new Promise<void>((given, refused) =>
-        setAsked({ given, cancelled: () => refused(error) }),
+        setAsked({ code, given, cancelled: () => refused(error) }),
       ).finally(() => setAsked(undefined));
       return action();
     }
@@ -39,15 +47,27 @@ export function useStepUp(): StepUp {
 
 function StepUpDialog({ asked }: { asked: Asked | undefined }): ReactNode {
   const t = useTranslations('account');
+  const isAnew = asked?.code === 'fresh_sign_in_required';
   return (
     <Dialog
       open={asked !== undefined}
       onClose={() => asked?.cancelled()}
-      title={t('stepUp')}
-      lead={t('stepUpLead')}
+      title={isAnew ? t('anewSignIn') : t('stepUp')}
+      lead={isAnew ? t('anewSignInLead') : t('stepUpLead')}
     >
-      {asked !== undefined && <OwnCode onVerified={asked.given} />}
+      {asked !== undefined && (isAnew ? <SignInAnew /> : <OwnCode onVerified={asked.given} />)}
     </Dialog>
+  );
+}
+
+/** Leaves for the provider's pages, and comes back to this one. */
+function SignInAnew(): ReactNode {
+  const t = useTranslations('account');
+  const own = useSession();
+  return (
+    <Button look="main" onClick={() => void own.signInAnew()}>
+      {t('anewSignIn')}
+    </Button>
   );
 }
 

@@ -1,6 +1,7 @@
 import { createClient, ProblemError, type Client } from '@customer-platform/client';
 import { createContext, useContext, useMemo, type ReactNode } from 'react';
 import type { Session } from '../session/session.ts';
+import { queryClient } from './query-client.ts';
 import { withWriteKeys } from './write-keys.ts';
 
 const ApiContext = createContext<Client | undefined>(undefined);
@@ -30,6 +31,7 @@ export function ApiProvider({ session, organizationId, children }: ApiProviderPr
             if (error instanceof ProblemError && RIGHTS_CHANGED.has(error.code)) void session.readAgain();
           },
         }),
+        { onReplay: () => void queryClient.invalidateQueries() },
       ),
     [session, organizationId],
   );

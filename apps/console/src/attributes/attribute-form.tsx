@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { FormFrame, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { boundsOf, TYPES, type AttributeDraft, type AttributeType } from './attribute-draft.ts';
 
@@ -62,15 +63,14 @@ function Bounds({ draft, set, error }: DraftPartProps<AttributeDraft>): ReactNod
   const t = useTranslations('attributes');
   const takes = boundsOf(draft.type);
   const figure = (name: 'maxLength' | 'min' | 'max', pointer: string, least?: number): ReactNode => (
-    <TextField
+    <NumberField
       label={t(name)}
       hint={t('emptyForNone')}
-      type="number"
-      step={draft.type === 'number' ? 'any' : 1}
+      fraction={draft.type === 'number'}
       min={least}
       value={draft[name]}
       error={problemAt(error, pointer)}
-      onChange={({ target }) => set({ [name]: target.value })}
+      onChange={(typed) => set({ [name]: typed })}
     />
   );
   return (

@@ -1,12 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useApi } from '../api/api.tsx';
 import { TemplateLink } from '../messages/words.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Json } from '../ui/json.tsx';
 import { Section } from '../ui/page.tsx';
 import { ResourcePanel } from '../ui/resource-panel.tsx';
+import { Standing } from '../ui/standing.tsx';
 import { Time } from '../ui/time.tsx';
 import { CampaignActs } from './campaign-acts.tsx';
 import { CampaignProgress } from './campaign-progress.tsx';
@@ -14,7 +16,7 @@ import { CampaignStateBadge } from './campaign-state.tsx';
 import { AUDIENCE_PERMISSIONS, type Campaign } from './campaign.ts';
 import { EditCampaign } from './edit-campaign.tsx';
 import { useAudience } from './use-audiences.ts';
-import { useCampaign } from './use-campaigns.ts';
+import { useCampaign, useCampaignsChanged } from './use-campaigns.ts';
 
 /** One campaign: how far its run has come, and the ways to go on. */
 export function CampaignPanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
@@ -25,14 +27,32 @@ export function CampaignPanel({ id, onClose }: { id: string; onClose: () => void
       read={read}
       title={read.data?.data.name ?? t('campaign')}
       onClose={onClose}
-      shown={({ data: campaign }, onEdit) => (
+      shown={({ data: campaign, etag }, onEdit) => (
         <>
           <CampaignActs campaign={campaign} onEdit={onEdit} onGone={onClose} />
+          <Adopt campaign={campaign} etag={etag} />
           <CampaignProgress campaign={campaign} />
           <Facts campaign={campaign} />
         </>
       )}
       form={(opened, onDone) => <EditCampaign opened={opened} onDone={onDone} />}
+    />
+  );
+}
+
+/** The way to answer for it oneself, where its maker does not. */
+function Adopt({ campaign, etag }: { campaign: Campaign; etag: string | undefined }): ReactNode {
+  const may = useMay();
+  const api = useApi();
+  const changed = useCampaignsChanged();
+  const params = { path: { id: campaign.id } };
+  const adopt = () =>
+    api.PATCH('/v1/messaging/campaigns/{id}', { params, body: { adopt: true }, ifMatch: etag });
+  return (
+    <Standing
+      standing={campaign.deleted_at === null ? campaign.standing : null}
+      adopt={may('messaging.campaigns.update') ? adopt : undefined}
+      changed={changed}
     />
   );
 }

@@ -31,6 +31,8 @@ const CAMPAIGN: Campaign = {
   paused: false,
   state: 'draft',
   last_run: null,
+  maker: null,
+  standing: 'permitted',
   created_at: '2026-11-26T10:00:00.000Z',
   updated_at: '2026-11-26T10:00:00.000Z',
   deleted_at: null,

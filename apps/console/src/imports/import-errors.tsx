@@ -51,5 +51,7 @@ function useColumns(): Column<RowError>[] {
     { id: 'column', header: t('column'), cell: ({ column }) => <bdi>{column ?? '–'}</bdi> },
     { id: 'code', header: t('code'), cell: ({ code }) => <code className="font-mono text-xs">{code}</code> },
     { id: 'value', header: t('value'), cell: ({ value }) => <bdi>{value ?? '–'}</bdi> },
+    // As the API words it.
+    { id: 'detail', header: t('expected'), cell: ({ detail }) => <bdi lang="en">{detail ?? '–'}</bdi> },
   ];
 }

@@ -5,6 +5,7 @@ import { Button } from '../ui/button.tsx';
 import { DialogActions } from '../ui/dialog.tsx';
 import { InstantField, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { useTransaction } from './use-transaction.ts';
@@ -47,15 +48,13 @@ export function AdjustForm({ contactId, onDone }: AdjustFormProps): ReactNode {
         error={problemAt(adjust.error, '/contact_id')}
         onChange={(contact) => set({ contact })}
       />
-      <TextField
+      <NumberField
         label={t('points')}
         hint={t('pointsHint')}
-        type="number"
-        step={1}
         required
         value={draft.points}
         error={problemAt(adjust.error, '/points')}
-        onChange={({ target }) => set({ points: target.value })}
+        onChange={(points) => set({ points })}
       />
       <TextField
         label={t('reason')}

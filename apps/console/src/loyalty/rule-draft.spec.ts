@@ -53,6 +53,11 @@ describe('a rule in its form', () => {
     expect(bodyOf(NEW_RULE)).not.toHaveProperty('valid_from');
   });
 
+  it('begins with its creation where its beginning is cleared', () => {
+    const draft = { ...draftOf({ ...RULE, created_at: '2025-12-24T12:00:00.000Z' }), validFrom: '' };
+    expect(bodyOf(draft)).toMatchObject({ valid_from: '2025-12-24T12:00:00.000Z' });
+  });
+
   it('is not written where it asks for something that this version does not know', () => {
     const newer = { ...RULE, conditions: [{ property: 'a', op: 'near' as 'eq', value: 1 }] };
     expect([isWhole(RULE), isWhole(newer)]).toEqual([true, false]);

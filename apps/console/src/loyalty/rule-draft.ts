@@ -26,6 +26,8 @@ export interface RuleDraft {
   capPeriod: (typeof PERIODS)[number];
   capTimezone: string;
   validFrom: string;
+  /** The time at which it was made, its beginning where none is written; empty before it is made. */
+  madeAt: string;
   validTo: string;
   expiresAfterDays: string;
   enabled: boolean;
@@ -49,6 +51,7 @@ export const NEW_RULE: RuleDraft = {
   capPeriod: 'month',
   capTimezone: '',
   validFrom: '',
+  madeAt: '',
   validTo: '',
   expiresAfterDays: '',
   enabled: true,
@@ -79,6 +82,7 @@ export function draftOf(rule: Rule): RuleDraft {
     capPeriod: cap?.period ?? NEW_RULE.capPeriod,
     capTimezone: cap?.timezone ?? '',
     validFrom: rule.valid_from,
+    madeAt: rule.created_at,
     validTo: rule.valid_to ?? '',
     expiresAfterDays: textOf(rule.expires_after_days),
     enabled: rule.enabled,
@@ -88,6 +92,7 @@ export function draftOf(rule: Rule): RuleDraft {
 /** What the API takes, for a new rule and for a change alike. */
 export function bodyOf(draft: RuleDraft) {
   const capPoints = numberOf(draft.capPoints);
+  const validFrom = draft.validFrom || draft.madeAt;
   return {
     name: draft.name.trim(),
     event: draft.event.trim(),
@@ -102,7 +107,7 @@ export function bodyOf(draft: RuleDraft) {
             period: draft.capPeriod,
             ...(draft.capTimezone !== '' && { timezone: draft.capTimezone }),
           },
-    ...(draft.validFrom !== '' && { valid_from: draft.validFrom }),
+    ...(validFrom !== '' && { valid_from: validFrom }),
     valid_to: draft.validTo === '' ? null : draft.validTo,
     expires_after_days: numberOf(draft.expiresAfterDays),
     enabled: draft.enabled,

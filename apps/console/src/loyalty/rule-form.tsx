@@ -4,6 +4,7 @@ import { ConditionList } from '../segments/condition-list.tsx';
 import { usePerson } from '../session/use-session.tsx';
 import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, InstantField, Select, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { newKey, PERIODS, ROUNDINGS, RULE_OPS, type RuleDraft } from './rule-draft.ts';
 
@@ -75,14 +76,13 @@ function HowMany({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
         error={problemAt(error, '/formula')}
         onChange={({ target }) => set({ type: target.value === 'fixed' ? 'fixed' : 'per_amount' })}
       />
-      <TextField
+      <NumberField
         label={t('points')}
-        type="number"
         min={1}
         required
         value={draft.points}
         error={problemAt(error, '/formula/points')}
-        onChange={({ target }) => set({ points: target.value })}
+        onChange={(points) => set({ points })}
       />
       {draft.type === 'per_amount' && <PerAmount draft={draft} set={set} error={error} />}
     </FormPart>
@@ -93,15 +93,14 @@ function PerAmount({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode 
   const t = useTranslations('loyalty');
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <TextField
+      <NumberField
         label={t('per')}
         hint={t('perHint')}
-        type="number"
         min={1}
         required
         value={draft.per}
         error={problemAt(error, '/formula/per')}
-        onChange={({ target }) => set({ per: target.value })}
+        onChange={(per) => set({ per })}
       />
       <TextField
         label={t('currency')}
@@ -148,23 +147,21 @@ function Caps({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
   return (
     <FormPart title={t('caps')}>
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
+        <NumberField
           label={t('maxPerEvent')}
           hint={t('emptyForNone')}
-          type="number"
           min={1}
           value={draft.maxPerEvent}
           error={problemAt(error, '/max_per_event')}
-          onChange={({ target }) => set({ maxPerEvent: target.value })}
+          onChange={(maxPerEvent) => set({ maxPerEvent })}
         />
-        <TextField
+        <NumberField
           label={t('maxPerContact')}
           hint={t('emptyForNone')}
-          type="number"
           min={1}
           value={draft.capPoints}
           error={problemAt(error, '/max_per_contact', true)}
-          onChange={({ target }) => set({ capPoints: target.value })}
+          onChange={(capPoints) => set({ capPoints })}
         />
         {draft.capPoints !== '' && (
           <>
@@ -209,15 +206,14 @@ function When({ draft, set, error }: DraftPartProps<RuleDraft>): ReactNode {
           error={problemAt(error, '/valid_to')}
           onChange={(validTo) => set({ validTo })}
         />
-        <TextField
+        <NumberField
           label={t('expiresAfterDays')}
           hint={t('expiresAfterHint')}
-          type="number"
           min={1}
           max={3_650}
           value={draft.expiresAfterDays}
           error={problemAt(error, '/expires_after_days')}
-          onChange={({ target }) => set({ expiresAfterDays: target.value })}
+          onChange={(expiresAfterDays) => set({ expiresAfterDays })}
         />
       </div>
     </FormPart>

@@ -58,6 +58,11 @@ export interface ProviderField {
     | 'security'
     | 'username'
     | 'password'
+    | 'auth'
+    | 'client_id'
+    | 'client_secret'
+    | 'refresh_token'
+    | 'scope'
     | 'account_sid'
     | 'auth_token'
     | 'base_url'
@@ -88,7 +93,9 @@ export interface ProviderField {
   required?: boolean;
   initial?: string;
   /** Of a choice. */
-  choices?: readonly ('starttls' | 'tls' | 'none' | 'us' | 'eu' | 'production' | 'sandbox')[];
+  choices?: readonly (
+    'starttls' | 'tls' | 'none' | 'us' | 'eu' | 'production' | 'sandbox' | 'password' | 'oauth2'
+  )[];
   /** Of a secret that is a file: it has lines. */
   file?: boolean;
 }
@@ -103,7 +110,14 @@ export const FIELDS_OF: Record<Provider, readonly ProviderField[]> = {
     { name: 'port', kind: 'number', required: true, initial: '587' },
     { name: 'security', kind: 'choice', choices: ['starttls', 'tls', 'none'], initial: 'starttls' },
     { name: 'username', kind: 'text' },
+    { name: 'auth', kind: 'choice', choices: ['password', 'oauth2'], initial: 'password' },
     { name: 'password', kind: 'secret' },
+    { name: 'token_url', kind: 'text' },
+    { name: 'scope', kind: 'text' },
+    { name: 'client_id', kind: 'text' },
+    { name: 'client_secret', kind: 'secret' },
+    { name: 'refresh_token', kind: 'secret' },
+    { name: 'service_account', kind: 'secret', file: true },
   ],
   twilio: [
     { name: 'account_sid', kind: 'text', required: true },

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import {
   CONSENT_MODES,
@@ -63,15 +64,14 @@ export function ChannelFields(props: FieldsProps): ReactNode {
       )}
       <ProviderFields {...props} />
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
+        <NumberField
           label={t('channelFields.max_per_second')}
-          type="number"
           min={1}
           max={10_000}
           required
           value={draft.maxPerSecond}
           error={wrong('max_per_second')}
-          onChange={({ target }) => onChange({ ...draft, maxPerSecond: target.value })}
+          onChange={(maxPerSecond) => onChange({ ...draft, maxPerSecond })}
         />
         <Select
           label={t('channelFields.consent_mode')}

@@ -7,6 +7,7 @@ import { Detail, Details } from '../ui/details.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page, Panel, Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
+import { Standing } from '../ui/standing.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
 import {
   PROVIDERS,
@@ -22,7 +23,7 @@ import { MessageTabs } from './message-tabs.tsx';
 import { channelsRoute } from './routes.ts';
 import { SecretState, useSecretName } from './secret-state.tsx';
 import { TopicsForm } from './topics-form.tsx';
-import { useChannelSettings } from './use-channels.ts';
+import { useChannelDocument, useChannelSettings } from './use-channels.ts';
 import { CHANNELS, isOneOf, type Channel } from './vocabulary.ts';
 
 /** By what each channel is sent, when, how much, and about what one can choose to hear. */
@@ -49,9 +50,12 @@ function Settings({ read }: { read: Reading<ChannelSettings> }): ReactNode {
   const show = (channel: Channel | undefined): void =>
     void navigate({ search: { open: channel }, resetScroll: false });
   const mayUpdate = may('messaging.channels.update');
+  const { put, changed } = useChannelDocument();
+  const adopt = () => put({ adopt: true }, read);
   return (
     <>
       <Section title={t('byChannel')}>
+        <Standing standing={read.data.standing} adopt={mayUpdate ? adopt : undefined} changed={changed} />
         <div className="grid gap-4 lg:grid-cols-2 2xl:grid-cols-3">
           {CHANNELS.map((channel) => (
             <Card

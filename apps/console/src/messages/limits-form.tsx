@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { StoredForm } from '../ui/stored-form.tsx';
@@ -148,15 +149,14 @@ function Caps({ draft, onChange, error }: PartProps): ReactNode {
               error={problemAt(error, `/caps/${at}`)}
               onChange={({ target }) => set(caps.with(at, { ...cap, channel: target.value as Channel }))}
             />
-            <TextField
+            <NumberField
               label={t('capLimit')}
-              type="number"
               min={1}
               max={10_000}
               required
               value={cap.limit}
               error={problemAt(error, `/caps/${at}/limit`)}
-              onChange={({ target }) => set(caps.with(at, { ...cap, limit: target.value }))}
+              onChange={(limit) => set(caps.with(at, { ...cap, limit }))}
             />
             <Select
               label={t('capWindow')}

@@ -2,7 +2,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
 import { TEMPLATE_KINDS, type TemplateKind } from './template.ts';
-import { CHANNELS, ROUTABLE_EVENTS, type Channel, type EventType } from './vocabulary.ts';
+import {
+  CHANNELS,
+  ROUTABLE_EVENTS,
+  SUPPRESSION_REASONS,
+  type Channel,
+  type EventType,
+} from './vocabulary.ts';
 
 const SENDS_FILTERS = [
   'channel',
@@ -57,7 +63,7 @@ interface ChannelsSearch {
 export const sendsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages',
-  validateSearch: (search): SendsSearch => texts(search, [...SENDS_FILTERS, 'open']),
+  validateSearch: (search): SendsSearch => texts(search, [...SENDS_FILTERS, 'open'], { channel: CHANNELS }),
   component: lazyRouteComponent(() => import('./sends-page.tsx'), 'SendsPage'),
 });
 
@@ -96,7 +102,8 @@ export const templateRoute = createRoute({
 export const suppressionsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/suppressions',
-  validateSearch: (search): SuppressionsSearch => texts(search, ['channel', 'address', 'reason']),
+  validateSearch: (search): SuppressionsSearch =>
+    texts(search, ['channel', 'address', 'reason'], { channel: CHANNELS, reason: SUPPRESSION_REASONS }),
   component: lazyRouteComponent(() => import('./suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
@@ -137,14 +144,16 @@ function numberIn(search: Record<string, unknown>, name: string): number | undef
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** The texts of an address, and nothing else that somebody wrote into it. */
+/** The texts of an address, and nothing else that somebody wrote into it; of some only the `known` values. */
 function texts<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
+  known: Partial<Record<Name, readonly string[]>> = {},
 ): Partial<Record<Name, string>> {
   const said = names.flatMap((name) => {
-    const value = search[name];
-    return typeof value === 'string' && value !== '' ? [[name, value] as const] : [];
+    const values = known[name];
+    const value = values === undefined ? textIn(search, name) : oneOf(search, name, values);
+    return value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(said) as Partial<Record<Name, string>>;
 }

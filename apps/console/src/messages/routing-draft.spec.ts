@@ -18,6 +18,8 @@ const RULE: RoutingRule = {
   category: 'marketing',
   topic: 'news',
   delay_seconds: 5_400,
+  maker: null,
+  standing: 'permitted',
   created_at: '2026-01-01T03:00:00.000Z',
   updated_at: '2026-01-01T03:00:00.000Z',
   deleted_at: null,
@@ -28,6 +30,8 @@ const written = ({
   created_at: __,
   updated_at: ___,
   deleted_at: ____,
+  maker: _____,
+  standing: ______,
   ...rest
 }: RoutingRule): object => rest;
 

@@ -4,6 +4,7 @@ import { ConditionList } from '../segments/condition-list.tsx';
 import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
 import { Json } from '../ui/json.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { TemplateField, TopicField } from './content-fields.tsx';
 import { newKey, RECIPIENTS, ROUTING_OPS, UNITS, type RoutingDraft, type Unit } from './routing-draft.ts';
@@ -140,15 +141,14 @@ function What({ draft, set, error }: DraftPartProps<RoutingDraft>): ReactNode {
           error={problemAt(error, '/topic')}
           onChange={(topic) => set({ topic })}
         />
-        <TextField
+        <NumberField
           label={t('delay')}
-          type="number"
           min={0}
-          step="any"
+          fraction
           required
           value={draft.delay}
           error={problemAt(error, '/delay_seconds')}
-          onChange={({ target }) => set({ delay: target.value })}
+          onChange={(delay) => set({ delay })}
         />
         <Select
           label={t('unit')}

@@ -6,6 +6,7 @@ import { Detail, Details, Id } from '../ui/details.tsx';
 import { Json } from '../ui/json.tsx';
 import { Enabled, ResourcePanel } from '../ui/resource-panel.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
+import { Standing } from '../ui/standing.tsx';
 import { Time } from '../ui/time.tsx';
 import { useEditDraft } from '../ui/use-draft.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
@@ -27,6 +28,7 @@ export function RoutingPanel({ id, onClose }: { id: string; onClose: () => void 
       shown={(opened, onEdit) => (
         <>
           <Turn read={opened} />
+          <Adopt read={opened} />
           <Steps rule={opened.data} onEdit={onEdit} onGone={onClose} />
           <Facts rule={opened.data} />
         </>
@@ -52,6 +54,23 @@ function Turn({ read }: { read: Reading<RoutingRule> }): ReactNode {
     <Enabled read={read} label={t(rule.enabled ? 'sendsNow' : 'sendsNothing')} turn={turn}>
       <p className="text-xs text-soft">{t('turnLead')}</p>
     </Enabled>
+  );
+}
+
+/** The way to answer for it oneself, where its maker does not. */
+function Adopt({ read: { data: rule, etag } }: { read: Reading<RoutingRule> }): ReactNode {
+  const may = useMay();
+  const api = useApi();
+  const changed = useRoutingChanged();
+  const params = { path: { id: rule.id } };
+  const adopt = () =>
+    api.PATCH('/v1/messaging/event-routing/{id}', { params, body: { adopt: true }, ifMatch: etag });
+  return (
+    <Standing
+      standing={rule.deleted_at === null ? rule.standing : null}
+      adopt={may('messaging.routing.update') ? adopt : undefined}
+      changed={changed}
+    />
   );
 }
 

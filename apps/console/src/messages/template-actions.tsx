@@ -7,8 +7,8 @@ import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Confirm, Dialog, DialogActions } from '../ui/dialog.tsx';
-import { TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import type { Template } from './template.ts';
 import { useTemplatesChanged } from './use-templates.ts';
@@ -63,7 +63,7 @@ function useActs({ id, name }: Template) {
     mutationFn: () => api.DELETE('/v1/messaging/templates/{id}', { params }),
     onSuccess: async () => {
       await changed();
-      say(t('templateDeleted', { name }), () => restore.mutate());
+      say(t('templateDeleted', { name }), () => restore.mutateAsync());
     },
   });
   const purge = useMutation({
@@ -115,14 +115,13 @@ function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
         lead={t('chooseLead', { kind: template.kind })}
       >
         <form onSubmit={submit} className="flex flex-col gap-4">
-          <TextField
+          <NumberField
             label={t('version')}
-            type="number"
             min={1}
             max={template.version}
             required
             value={version}
-            onChange={({ target }) => setVersion(target.value)}
+            onChange={setVersion}
           />
           {publish.error !== null && <Failure error={publish.error} />}
           <DialogActions>

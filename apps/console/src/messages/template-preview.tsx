@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Code } from '../ui/json.tsx';
 import { Failure } from '../ui/notices.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { MailFrame } from './mail-frame.tsx';
 import type { Scheme } from './mail-scheme.ts';
@@ -97,13 +98,12 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
           options={Object.keys(template.locales).map((value) => ({ value, label: value }))}
           onChange={({ target }) => onChange({ locale: target.value })}
         />
-        <TextField
+        <NumberField
           label={t('version')}
-          type="number"
           min={1}
           max={template.version}
           value={asked.version}
-          onChange={({ target }) => onChange({ version: target.value })}
+          onChange={(version) => onChange({ version })}
         />
         {may('core.contacts.read') && (
           <TextField
@@ -126,6 +126,11 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
   );
 }
 
+/** The newest where none is typed. */
+function versionOf(typed: string): { version?: number } {
+  return Number.isInteger(Number(typed)) && typed !== '' ? { version: Number(typed) } : {};
+}
+
 function usePreview(id: string) {
   const api = useApi();
   return useMutation({
@@ -133,7 +138,7 @@ function usePreview(id: string) {
       const body = {
         locale,
         data: parsed(data) ?? {},
-        ...(version === '' ? {} : { version: Number(version) }),
+        ...versionOf(version),
         ...(contact.trim() === '' ? {} : { contact_id: contact.trim() }),
       };
       const params = { path: { id } };
@@ -152,7 +157,7 @@ function useTest(id: string) {
       const body = {
         locale,
         data: parsed(data) ?? {},
-        ...(version === '' ? {} : { version: Number(version) }),
+        ...versionOf(version),
       };
       await api.POST('/v1/messaging/templates/{id}/test', { params: { path: { id } }, body });
     },

@@ -61,6 +61,7 @@ export const REASONS = [
   'provider_misconfigured',
   'outcome_unknown',
   'rule_disabled',
+  'not_permitted',
   'campaign_canceled',
   'campaign_paused',
   'erased',

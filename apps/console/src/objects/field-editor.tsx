@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { keyFor, type FieldDraft } from './definition-draft.ts';
 import { CONTACT, FIELD_TYPES, type FieldType } from './object.ts';
 import { OptionsEditor } from './options-editor.tsx';
@@ -112,15 +113,14 @@ function OfType(props: PartProps): ReactNode {
   switch (field.type) {
     case 'string':
       return (
-        <TextField
+        <NumberField
           label={t('maxLength')}
-          type="number"
           min={1}
           max={10_000}
           required
           value={field.maxLength}
           error={problem('/max_length')}
-          onChange={({ target }) => set({ maxLength: target.value })}
+          onChange={(maxLength) => set({ maxLength })}
         />
       );
     case 'integer':
@@ -128,14 +128,13 @@ function OfType(props: PartProps): ReactNode {
       return (
         <div className="grid grid-cols-2 gap-4">
           {(['min', 'max'] as const).map((name) => (
-            <TextField
+            <NumberField
               key={name}
               label={t(name)}
-              type="number"
-              step={field.type === 'integer' ? 1 : 'any'}
+              fraction={field.type === 'number'}
               value={field[name]}
               error={problem(`/${name}`)}
-              onChange={({ target }) => set({ [name]: target.value })}
+              onChange={(typed) => set({ [name]: typed })}
             />
           ))}
         </div>

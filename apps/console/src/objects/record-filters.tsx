@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useLocale, useTranslations } from 'use-intl';
 import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
 import { Filters, FilterInstant, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { readNumber, writeNumber } from '../ui/number-text.ts';
 import { filterFields, valueFiltersIn, type ObjectDefinition, type ObjectField } from './object.ts';
 import { recordsRoute } from './routes.ts';
 
@@ -28,6 +29,7 @@ interface FieldFilterProps {
 
 function FieldFilter({ field, main }: FieldFilterProps): ReactNode {
   const t = useTranslations('objects');
+  const locale = useLocale();
   const change = useChangeOf<Record<string, string | undefined>>();
   const filters = valueFiltersIn({ ...recordsRoute.useSearch() });
   const name = `values.${field.key}`;
@@ -50,11 +52,9 @@ function FieldFilter({ field, main }: FieldFilterProps): ReactNode {
         <SearchField
           key={op}
           label={t(op, { label })}
-          value={filters[`${name}[${op}]`] ?? ''}
+          value={writeNumber(filters[`${name}[${op}]`] ?? '', locale)}
           // Before it is a number nothing is asked for.
-          onChange={(value) =>
-            set(`${name}[${op}]`, Number.isFinite(Number(value)) ? value.trim() : undefined)
-          }
+          onChange={(value) => set(`${name}[${op}]`, readNumber(value, locale)?.toString())}
         />
       ));
     case 'date':

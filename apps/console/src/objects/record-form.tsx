@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { FormFrame, partOf, type DraftFormProps } from '../ui/draft-form.tsx';
 import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { openFields, type ObjectDefinition, type ObjectField } from './object.ts';
 import { ReferenceField } from './reference-field.tsx';
@@ -59,13 +60,12 @@ function ValueField({ field, value, error, onChange }: ValueFieldProps): ReactNo
     case 'integer':
     case 'number':
       return (
-        <TextField
+        <NumberField
           {...common}
-          type="number"
-          step={type === 'integer' ? 1 : 'any'}
+          fraction={type === 'number'}
           min={field.min ?? undefined}
           max={field.max ?? undefined}
-          onChange={({ target }) => onChange(target.value)}
+          onChange={onChange}
         />
       );
     case 'date':

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import type { ClientDraft } from './client.ts';
 import { chosenWith } from './matrix.ts';
@@ -89,15 +90,14 @@ function SignInFields({ draft, set, error }: FieldsProps): ReactNode {
           options={(['own', 'tree'] as const).map((value) => ({ value, label: t(`reach.${value}`) }))}
           onChange={(event) => set({ organizations: event.target.value === 'tree' ? 'tree' : 'own' })}
         />
-        <TextField
+        <NumberField
           label={t('grace')}
           hint={t('graceHint')}
-          type="number"
           min={0}
           max={10}
           required
           value={draft.grace}
-          onChange={(event) => set({ grace: event.target.value })}
+          onChange={(grace) => set({ grace })}
         />
       </div>
     </>

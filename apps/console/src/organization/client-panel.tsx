@@ -64,6 +64,7 @@ function ClientForm({ opened }: { opened: Reading<OAuthClient> }): ReactNode {
   const params = { path: { id: opened.data.id } };
   const edit = useEdit<OAuthClient, ClientChange>({
     opened,
+    change: bodyOf(draft),
     read: () => api.GET('/v1/identity/oauth-clients/{id}', { params }),
     write: (body, ifMatch) => api.PATCH('/v1/identity/oauth-clients/{id}', { params, body, ifMatch }),
     onSaved: () => undefined,
@@ -71,11 +72,7 @@ function ClientForm({ opened }: { opened: Reading<OAuthClient> }): ReactNode {
     done: t('clientSaved'),
   });
   return (
-    <StoredForm
-      mayChange={may('identity.oauth_clients.update')}
-      edit={{ ...edit, save: () => edit.save(bodyOf(draft)) }}
-      action={t('save')}
-    >
+    <StoredForm mayChange={may('identity.oauth_clients.update')} edit={edit} action={t('save')}>
       <ClientFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
     </StoredForm>
   );

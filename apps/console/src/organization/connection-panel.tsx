@@ -12,7 +12,7 @@ import { StoredForm } from '../ui/stored-form.tsx';
 import { bodyOf, draftOf, type Connection, type ConnectionChange } from './connection.ts';
 import { ConnectionFields } from './connection-fields.tsx';
 import { Removal } from './removal.tsx';
-import { CONNECTION_TONES } from './tones.ts';
+import { CONNECTION_TONES, PROOF_TONES } from './tones.ts';
 import { useActs } from './use-acts.tsx';
 import { useEdit, type Reading } from './use-edit.tsx';
 
@@ -69,10 +69,13 @@ function Proofs({ connection }: { connection: Connection }): ReactNode {
   const t = useTranslations('organization');
   return (
     <Section title={t('proofs')} lead={t('proofsLead')}>
-      {connection.domain_proofs.map(({ domain, name, value }) => (
+      {connection.domain_proofs.map(({ domain, name, value, status }) => (
         <Panel key={domain} label={domain}>
           <Details>
             <Detail name={t('domain')}>{domain}</Detail>
+            <Detail name={t('status')}>
+              <Badge tone={PROOF_TONES[status] ?? 'neutral'}>{t(`proofStatus.${status}`)}</Badge>
+            </Detail>
             <Detail name={t('recordType')}>{RECORD_TYPE}</Detail>
             <Detail name={t('recordName')}>
               <Id value={name} />
@@ -95,6 +98,7 @@ function ConnectionForm({ opened }: { opened: Reading<Connection> }): ReactNode 
   const params = { path: { id: opened.data.id } };
   const edit = useEdit<Connection, ConnectionChange>({
     opened,
+    change: bodyOf(draft),
     read: () => api.GET('/v1/identity/sso-connections/{id}', { params }),
     write: (body, ifMatch) => api.PATCH('/v1/identity/sso-connections/{id}', { params, body, ifMatch }),
     onSaved: () => setDraft((written) => ({ ...written, clientSecret: '' })),
@@ -102,11 +106,7 @@ function ConnectionForm({ opened }: { opened: Reading<Connection> }): ReactNode 
     done: t('connectionSaved'),
   });
   return (
-    <StoredForm
-      mayChange={may('identity.sso.update')}
-      edit={{ ...edit, save: () => edit.save(bodyOf(draft)) }}
-      action={t('save')}
-    >
+    <StoredForm mayChange={may('identity.sso.update')} edit={edit} action={t('save')}>
       <ConnectionFields draft={draft} set={(more) => setDraft({ ...draft, ...more })} error={edit.error} />
     </StoredForm>
   );

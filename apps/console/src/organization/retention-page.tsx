@@ -3,8 +3,8 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { TextField } from '../ui/form.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { KINDS, retentionChange, retentionOf, shortened } from './retention.ts';
@@ -33,8 +33,10 @@ function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactN
     setBefore(retentionOf(row));
     setDraft(retentionOf(row));
   };
+  const change = retentionChange(before, draft);
   const edit = useEdit({
     opened,
+    change,
     read: () => api.GET('/v1/identity/organizations/{id}', { params }),
     write: async (body: NonNullable<ReturnType<typeof retentionChange>>, ifMatch) => {
       const written = await api.PATCH('/v1/identity/organizations/{id}', { params, body, ifMatch });
@@ -45,11 +47,10 @@ function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactN
     onTheirs: begin,
     done: t('retention.saved'),
   });
-  const change = retentionChange(before, draft);
   const less = shortened(before, draft);
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    if (change !== undefined) edit.save(change);
+    edit.save();
   };
   const mayUpdate = may('identity.organizations.update');
   const mayRemove = may('identity.organizations.purge');
@@ -58,17 +59,16 @@ function RetentionForm({ opened }: { opened: Reading<OrganizationRow> }): ReactN
       <Section title={t('retention.title')} lead={t('retention.lead')}>
         <fieldset disabled={!mayUpdate} className="grid gap-4 sm:grid-cols-2">
           {KINDS.map(({ name, field, least, most }) => (
-            <TextField
+            <NumberField
               key={field}
               label={t(`retention.${name}`)}
               hint={t(`retention.${name}Hint`)}
-              type="number"
               min={least}
               max={most}
               placeholder={t('retention.kept')}
               value={draft[field]}
               error={problemAt(edit.error, `/settings/retention/${field}`)}
-              onChange={(event) => setDraft({ ...draft, [field]: event.target.value })}
+              onChange={(typed) => setDraft({ ...draft, [field]: typed })}
             />
           ))}
         </fieldset>

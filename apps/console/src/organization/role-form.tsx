@@ -31,19 +31,20 @@ export function RoleForm({ opened }: { opened: Reading<Role> }): ReactNode {
   const draftOf = ({ name, description }: Role) => ({ name, description: description ?? '' });
   const [draft, setDraft] = useState(draftOf(role));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set(role.permissions));
-  const edit = useSaving(opened, (now) => {
+  const { added, removed } = changesOf(new Set(role.permissions), chosen);
+  const renamed = draft.name !== role.name || draft.description !== (role.description ?? '');
+  const change: Change = {
+    names: renamed ? { name: draft.name.trim(), description: draft.description.trim() || null } : undefined,
+    permissions: added.length + removed.length > 0 ? chosen : undefined,
+  };
+  const edit = useSaving(opened, change, (now) => {
     setDraft(draftOf(now));
     setChosen(new Set(now.permissions));
   });
-  const { added, removed } = changesOf(new Set(role.permissions), chosen);
-  const renamed = draft.name !== role.name || draft.description !== (role.description ?? '');
   const changeable = !role.built_in && role.deleted_at === null && may('identity.roles.update');
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    edit.save({
-      names: renamed ? { name: draft.name.trim(), description: draft.description.trim() || null } : undefined,
-      permissions: added.length + removed.length > 0 ? chosen : undefined,
-    });
+    edit.save();
   };
   return (
     <form onSubmit={send} className="flex flex-col gap-6">
@@ -82,12 +83,13 @@ export function RoleForm({ opened }: { opened: Reading<Role> }): ReactNode {
   );
 }
 
-function useSaving(opened: Reading<Role>, onTheirs: (now: Role) => void) {
+function useSaving(opened: Reading<Role>, change: Change, onTheirs: (now: Role) => void) {
   const t = useTranslations('organization');
   const api = useApi();
   const params = { path: { id: opened.data.id } };
   return useEdit<Role, Change>({
     opened,
+    change,
     read: () => api.GET('/v1/identity/roles/{id}', { params }),
     write: async ({ names, permissions }, ifMatch, wrote) => {
       let last: Reading<Role> = { ...opened, etag: ifMatch };

@@ -4,9 +4,10 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Select, TextField } from '../ui/form.tsx';
+import { NumberField } from '../ui/number-field.tsx';
 import { Section } from '../ui/page.tsx';
 import { problemAt } from '../ui/problem-at.ts';
-import { changeOf, draftOf, type OrganizationRow, type SettingsDraft } from './settings.ts';
+import { changeOf, draftOf, MFA_POLICIES, type OrganizationRow, type SettingsDraft } from './settings.ts';
 import { useEdit, type Reading } from './use-edit.tsx';
 
 interface SettingsFormProps {
@@ -29,8 +30,10 @@ export function SettingsForm({ opened, fromAbove = false, onSaved }: SettingsFor
   const [before, setBefore] = useState(() => draftOf(opened.data));
   const [draft, setDraft] = useState(before);
   const params = { path: { id: opened.data.id } };
+  const change = changeOf(before, draft);
   const edit = useEdit({
     opened,
+    change,
     read: () => api.GET('/v1/identity/organizations/{id}', { params }),
     write: async (body: ReturnType<typeof changeOf>, ifMatch) => {
       const written = await api.PATCH('/v1/identity/organizations/{id}', { params, body, ifMatch });
@@ -45,10 +48,9 @@ export function SettingsForm({ opened, fromAbove = false, onSaved }: SettingsFor
     },
     done: t('settingsSaved'),
   });
-  const change = changeOf(before, draft);
   const send = (event: FormEvent): void => {
     event.preventDefault();
-    edit.save(change);
+    edit.save();
   };
   const part: PartProps = { draft, set: (more) => setDraft({ ...draft, ...more }), error: edit.error };
   const mayUpdate = may('identity.organizations.update');
@@ -155,30 +157,32 @@ function SignIn({ draft, set, error }: PartProps): ReactNode {
       <div className="grid gap-4 sm:grid-cols-3">
         <Select
           label={t('mfaPolicy')}
-          hint={draft.mfa === 'required' ? t('mfaRequiredHint') : t('mfaOptionalHint')}
+          hint={t(`mfaHint.${draft.mfa}`)}
           value={draft.mfa}
-          options={(['optional', 'required'] as const).map((value) => ({ value, label: t(`mfa.${value}`) }))}
-          onChange={(event) => set({ mfa: event.target.value === 'required' ? 'required' : 'optional' })}
+          error={problemAt(error, '/settings/mfa_policy')}
+          options={MFA_POLICIES.map((value) => ({ value, label: t(`mfa.${value}`) }))}
+          onChange={(event) => {
+            const mfa = MFA_POLICIES.find((value) => value === event.target.value);
+            if (mfa !== undefined) set({ mfa });
+          }}
         />
-        <TextField
+        <NumberField
           label={t('idle')}
           hint={t('idleHint')}
-          type="number"
           min={5}
           max={60}
           value={draft.idleMinutes}
           error={problemAt(error, '/settings/session/idle_minutes')}
-          onChange={(event) => set({ idleMinutes: event.target.value })}
+          onChange={(idleMinutes) => set({ idleMinutes })}
         />
-        <TextField
+        <NumberField
           label={t('absolute')}
           hint={t('absoluteHint')}
-          type="number"
           min={1}
           max={24}
           value={draft.absoluteHours}
           error={problemAt(error, '/settings/session/absolute_hours')}
-          onChange={(event) => set({ absoluteHours: event.target.value })}
+          onChange={(absoluteHours) => set({ absoluteHours })}
         />
       </div>
     </Section>
@@ -190,25 +194,23 @@ function Limits({ draft, set, error, fromAbove }: PartProps & { fromAbove: boole
   return (
     <Section title={t('limits')} lead={fromAbove ? t('limitsLead') : t('limitsFromAbove')}>
       <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
+        <NumberField
           label={t('keyRate')}
-          type="number"
           min={1}
           max={100_000}
           readOnly={!fromAbove}
           value={draft.keyRate}
           error={problemAt(error, '/settings/rate_limits/key_per_second')}
-          onChange={(event) => set({ keyRate: event.target.value })}
+          onChange={(keyRate) => set({ keyRate })}
         />
-        <TextField
+        <NumberField
           label={t('organizationRate')}
-          type="number"
           min={1}
           max={100_000}
           readOnly={!fromAbove}
           value={draft.organizationRate}
           error={problemAt(error, '/settings/rate_limits/organization_per_second')}
-          onChange={(event) => set({ organizationRate: event.target.value })}
+          onChange={(organizationRate) => set({ organizationRate })}
         />
       </div>
     </Section>

@@ -3,6 +3,8 @@ import type { BodyOf, DataOf } from '@customer-platform/client';
 export type OrganizationRow = DataOf<'get', '/v1/identity/organizations/{id}'>;
 type Change = BodyOf<'patch', '/v1/identity/organizations/{id}'>;
 
+export const MFA_POLICIES = ['optional', 'owners', 'required'] as const;
+
 /** The settings as a form holds them: texts, however wrong they are for the moment. */
 export interface SettingsDraft {
   name: string;
@@ -10,7 +12,7 @@ export interface SettingsDraft {
   timezone: string;
   color: string;
   logo: string;
-  mfa: 'optional' | 'required';
+  mfa: (typeof MFA_POLICIES)[number];
   idleMinutes: string;
   absoluteHours: string;
   keyRate: string;

@@ -7,4 +7,10 @@ export const INVITATION_TONES: Record<string, Tone> = {
   expired: 'warn',
   revoked: 'neutral',
 };
+export const PROOF_TONES: Record<string, Tone> = {
+  pending: 'neutral',
+  proven: 'good',
+  failing: 'warn',
+  failed: 'bad',
+};
 export const CONNECTION_TONES: Record<string, Tone> = { draft: 'neutral', active: 'good', inactive: 'warn' };

@@ -53,7 +53,7 @@ export function useActs(): Acts {
     mutationFn: ({ run }: Act) => run(),
     onSuccess: async (_, { done, undo }) => {
       setAsked(undefined);
-      say(done, undo && (() => step.mutate(undo)));
+      say(done, undo && (() => step.mutateAsync(undo)));
       await changed();
     },
   });

@@ -17,6 +17,8 @@ export interface Reading<Item> {
 
 interface EditOptions<Item, Change> {
   opened: Reading<Item>;
+  /** The change that the form asks for; undefined where it changes nothing. */
+  change: Change | undefined;
   read: () => Promise<Reading<Item>>;
   /** Answers how it is then. `wrote` tells of a step before the last, so that a repeat goes on from there. */
   write: (
@@ -30,8 +32,8 @@ interface EditOptions<Item, Change> {
   done: string;
 }
 
-interface Edit<Change> {
-  save: (change: Change) => void;
+interface Edit {
+  save: () => void;
   busy: boolean;
   error: unknown;
   /** What was refused, or what somebody else has changed meanwhile and the choice that it leaves. */
@@ -39,14 +41,15 @@ interface Edit<Change> {
 }
 
 /** Changes what was read, and only that: where it has changed since, says what, and lets choose. */
-export function useEdit<Item extends object, Change>(options: EditOptions<Item, Change>): Edit<Change> {
-  const { opened, read, write, onSaved, onTheirs, done } = options;
+export function useEdit<Item extends object, Change>(options: EditOptions<Item, Change>): Edit {
+  const { opened, change, read, write, onSaved, onTheirs, done } = options;
   const say = useSay();
   const changed = useChanged();
   const [now, setNow] = useState<Reading<Item>>();
   const [base, setBase] = useState(opened);
   const saving = useMutation({
-    mutationFn: async ({ change, etag }: { change: Change; etag: string | undefined }) => {
+    mutationFn: async (etag: string | undefined) => {
+      if (change === undefined) return false;
       try {
         setBase(await write(change, etag, setBase));
         return true;
@@ -69,7 +72,6 @@ export function useEdit<Item extends object, Change>(options: EditOptions<Item, 
       await changed();
     },
   });
-  const save = (change: Change): void => saving.mutate({ change, etag: base.etag });
   const shown = (
     <>
       <Refused error={saving.error} />
@@ -80,8 +82,7 @@ export function useEdit<Item extends object, Change>(options: EditOptions<Item, 
           onMine={() => {
             setBase(now);
             setNow(undefined);
-            if (saving.variables !== undefined)
-              saving.mutate({ change: saving.variables.change, etag: now.etag });
+            saving.mutate(now.etag);
           }}
           onTheirs={() => {
             setBase(now);
@@ -92,7 +93,7 @@ export function useEdit<Item extends object, Change>(options: EditOptions<Item, 
       )}
     </>
   );
-  return { save, busy: saving.isPending, error: saving.error, shown };
+  return { save: () => saving.mutate(base.etag), busy: saving.isPending, error: saving.error, shown };
 }
 
 interface MeanwhileProps {

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, Field, TextField } from '../ui/form.tsx';
+import { useNumberText } from '../ui/number-field.tsx';
 import { useBuilder, useReplace } from './builder-context.ts';
 import { ConditionList } from './condition-list.tsx';
 import { DurationField } from './duration-field.tsx';
@@ -14,6 +15,7 @@ export function EventFields({ node, pointer }: { node: EventLeaf; pointer: strin
   const replace = useReplace(node);
   const { problems } = useBuilder();
   const { event, count = ONCE, within } = node;
+  const times = useNumberText(count.text, (text) => replace({ count: { ...count, text } }));
   return (
     <div data-fields className="mt-1 flex flex-col gap-3">
       <div className="grid gap-3 sm:grid-cols-3">
@@ -25,7 +27,11 @@ export function EventFields({ node, pointer }: { node: EventLeaf; pointer: strin
           error={problems.get(`${pointer}/event`)}
           onChange={({ target }) => replace({ event: target.value })}
         />
-        <Field label={t('count')} error={problems.get(`${pointer}/count/value`)}>
+        <Field
+          label={t('count')}
+          error={problems.get(`${pointer}/count/value`) ?? times.fault}
+          {...(times.understood === undefined ? {} : { hint: times.understood })}
+        >
           {(tie) => (
             <span className="flex gap-1">
               <select
@@ -44,9 +50,10 @@ export function EventFields({ node, pointer }: { node: EventLeaf; pointer: strin
                 className="field w-20!"
                 inputMode="numeric"
                 autoComplete="off"
-                value={count.text}
-                onChange={({ target }) => replace({ count: { ...count, text: target.value } })}
                 {...tie}
+                ref={times.ref}
+                value={times.text}
+                onChange={({ target }) => times.type(target.value)}
               />
             </span>
           )}

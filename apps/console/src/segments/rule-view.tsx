@@ -180,7 +180,10 @@ function Name({ text }: { text: string }): ReactNode {
   return <code className="rounded-control bg-ground px-1 font-mono text-xs">{text}</code>;
 }
 
-/** As JSON, so that a text and a number are told apart. */
+/** Texts as JSON, so that one is told apart from a number, which is written as the page's language does. */
 function Value({ value }: { value: unknown }): ReactNode {
-  return <Name text={JSON.stringify(value) ?? ''} />;
+  const { number } = useFormatter();
+  const text =
+    typeof value === 'number' ? number(value, { maximumFractionDigits: 20 }) : JSON.stringify(value);
+  return <Name text={text ?? ''} />;
 }

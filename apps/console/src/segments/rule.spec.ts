@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { checkRule } from './check-rule.ts';
 import { inOneUnit, isWindow, written } from './duration.ts';
 import { add, depthOf, leavesIn, lift, move, nest, remove } from './edit-rule.ts';
-import { newAttribute, newConsent, newEvent, readAs, typed, withOp } from './edit-test.ts';
+import {
+  newAttribute,
+  newConsent,
+  newEvent,
+  ordersTexts,
+  readAs,
+  shown,
+  typed,
+  withOp,
+} from './edit-test.ts';
 import {
   CONSENT_CHANNELS,
   CONSENT_STATES,
@@ -11,6 +20,7 @@ import {
   countedKeys,
   OPS,
   PURPOSES,
+  testOf,
   toBuilder,
   toRule,
   type Draft,
@@ -203,6 +213,12 @@ describe('what is wrong with a rule', () => {
   });
 });
 
+/** A value as it stands when a text has been typed letter by letter. */
+function typing(text: string, op: Op, locale = 'en'): Draft {
+  const nothing: Draft = { as: 'text', text: '' };
+  return [...text].reduce((so, _, at) => typed(so, text.slice(0, at + 1), op, locale), nothing);
+}
+
 describe('editing a rule', () => {
   const group = { all: [{ event: 'a' }, { any: [{ event: 'b' }, { event: 'c' }] }, { not: { event: 'd' } }] };
   const root = build(group);
@@ -264,16 +280,54 @@ describe('editing a rule', () => {
   });
 
   it('reads what is typed as the number or text that it looks like, until a person chooses', () => {
-    const typing = (text: string, op: Op, draft: Draft = { as: 'text', text: '' }): Draft =>
-      [...text].reduce((so, _, at) => typed(so, text.slice(0, at + 1), op), draft);
     expect(typing('12990', 'gte')).toEqual({ as: 'number', text: '12990' });
     expect(typing('-1.5', 'eq')).toEqual({ as: 'number', text: '-1.5' });
-    for (const text of ['007', '+56911111111', '1e3', '12 990', 'Infinity', 'NaN', 'pro'])
+    for (const text of [
+      '007',
+      '+56911111111',
+      '1e3',
+      '12 990',
+      'Infinity',
+      'NaN',
+      'pro',
+      '-',
+      '12.',
+      '007.500',
+    ])
       expect(typing(text, 'eq')).toEqual({ as: 'text', text });
     expect(typing('12', 'prefix')).toEqual({ as: 'text', text: '12' });
-    const chosen = readAs({ as: 'number', text: '12' }, 'text');
-    expect(typed(chosen, '129', 'eq')).toEqual({ as: 'text', text: '129' });
-    expect(typed({ as: 'number', text: '5' }, '', 'eq')).toEqual({ as: 'number', text: '' });
+    const chosen = readAs({ as: 'number', text: '12' }, 'text', 'en');
+    expect(typed(chosen, '129', 'eq', 'en')).toEqual({ as: 'text', text: '129' });
+    expect(typed({ as: 'number', text: '5' }, '', 'eq', 'en')).toEqual({ as: 'number', text: '' });
+  });
+
+  it('reads a number by the language in which it is typed, and keeps what was typed', () => {
+    const asked = (text: string, locale: string): unknown =>
+      testOf({ op: 'gte', drafts: [typing(text, 'gte', locale)] });
+    expect(asked('10.000', 'es-CL')).toEqual({ op: 'gte', value: 10_000 });
+    expect(asked('10.000', 'en')).toEqual({ op: 'gte', value: 10 });
+    expect(asked('10,000', 'en')).toEqual({ op: 'gte', value: 10_000 });
+    expect(asked('12,5', 'es-CL')).toEqual({ op: 'gte', value: 12.5 });
+    const ten = typing('10.000', 'gte', 'es-CL');
+    expect(ten).toEqual({ as: 'number', text: '10000', typed: '10.000' });
+    expect(['es-CL', 'en'].map((locale) => shown(ten, locale))).toEqual(['10.000', '10.000']);
+    expect(readAs(ten, 'text', 'es-CL')).toEqual({ as: 'text', text: '10.000' });
+    expect(readAs({ as: 'text', text: '10.000' }, 'number', 'es-CL')).toEqual(ten);
+    expect(withOp({ op: 'gte', drafts: [ten] }, 'prefix').drafts).toEqual([{ as: 'text', text: '10.000' }]);
+    const stored = { as: 'number' as const, text: '12.5' };
+    expect([shown(stored, 'es-CL'), shown(stored, 'en')]).toEqual(['12,5', '12.5']);
+    expect(typed(stored, '12,50', 'eq', 'es-CL')).toEqual({ as: 'number', text: '12.5', typed: '12,50' });
+  });
+
+  it('warns where texts are put in order that are no dates', () => {
+    const warns = (op: Op, draft: Draft): boolean => ordersTexts({ op, drafts: [draft] });
+    expect(warns('gt', { as: 'text', text: '10000' })).toBe(true);
+    expect(warns('lte', { as: 'text', text: 'pro' })).toBe(true);
+    expect(warns('lte', { as: 'text', text: '2026-99-99' })).toBe(true);
+    for (const text of ['', '2026-01-31', '2026-01-31T10:00:00Z'])
+      expect(warns('lt', { as: 'text', text })).toBe(false);
+    expect(warns('eq', { as: 'text', text: 'pro' })).toBe(false);
+    expect(warns('gt', { as: 'number', text: '5' })).toBe(false);
   });
 
   it('begins with a condition that asks for what only a person can say', () => {

@@ -55,10 +55,13 @@ export const CONSENT_STATES = ['granted', 'expired', 'denied', 'withdrawn'] as c
 export const DEEPEST = 8;
 export const MOST_LEAVES = 50;
 
-/** What is typed for one value: text as it stands in the field, and what it is to be read as. */
+/** A value as it is typed, and the type as which it is read. */
 export interface Draft {
   as: 'text' | 'number' | 'boolean';
+  /** A number as JSON writes it, whatever the language in which it was typed. */
   text: string;
+  /** The text of the field, where it differs: `12.990` for 12990. */
+  typed?: string;
 }
 
 /** An operator with its value, as it is being written; `drafts` has one but for `in`. */

@@ -1,10 +1,11 @@
 import { Plus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useLocale, useTranslations } from 'use-intl';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Field, Select } from '../ui/form.tsx';
+import { useUnderstood } from '../ui/number-field.tsx';
 import { DurationField } from './duration-field.tsx';
-import { kindsFor, readAs, typed, withOp } from './edit-test.ts';
+import { kindsFor, ordersTexts, readAs, shown, typed, withOp } from './edit-test.ts';
 import { OPS, type Draft, type Op, type TestDraft } from './rule.ts';
 
 interface TestFieldsProps {
@@ -34,6 +35,7 @@ export function TestFields({ test, error, onChange, ops = OPS }: TestFieldsProps
 function ValueFields({ test, error, onChange }: TestFieldsProps): ReactNode {
   const t = useTranslations('segments');
   const { op, drafts } = test;
+  const saying = useSaying();
   const [first = { as: 'text', text: '' } as const] = drafts;
   const one = (draft: Draft): void => onChange({ op, drafts: [draft] });
   if (op === 'in') return <ListFields test={test} error={error} onChange={onChange} />;
@@ -59,11 +61,19 @@ function ValueFields({ test, error, onChange }: TestFieldsProps): ReactNode {
         onChange={({ target }) => one({ as: 'boolean', text: target.value })}
       />
     );
+  const said = [saying(first), ordersTexts(test) && t('ordersTexts')].filter(Boolean).join(' ');
   return (
-    <Field label={t('value')} error={error}>
+    <Field label={t('value')} error={error} {...(said === '' ? {} : { hint: said })}>
       {(tie) => <ValueField tie={tie} op={op} draft={first} onChange={one} />}
     </Field>
   );
+}
+
+/** Says as what number a value is understood. */
+function useSaying(): (draft: Draft) => string | undefined {
+  const locale = useLocale();
+  const understood = useUnderstood();
+  return (draft) => (draft.as === 'number' ? understood(shown(draft, locale), draft.text) : undefined);
 }
 
 interface ValueFieldProps {
@@ -76,6 +86,7 @@ interface ValueFieldProps {
 /** A value and whether it is a text, a number, or yes or no: `5` and `"5"` are not the same. */
 function ValueField({ tie, op, draft, onChange }: ValueFieldProps): ReactNode {
   const t = useTranslations('segments');
+  const locale = useLocale();
   const kinds = kindsFor(op);
   const known = kinds.includes(draft.as) ? kinds : [...kinds, draft.as];
   return (
@@ -94,8 +105,8 @@ function ValueField({ tie, op, draft, onChange }: ValueFieldProps): ReactNode {
         <input
           className="field"
           autoComplete="off"
-          value={draft.text}
-          onChange={({ target }) => onChange(typed(draft, target.value, op))}
+          value={shown(draft, locale)}
+          onChange={({ target }) => onChange(typed(draft, target.value, op, locale))}
           {...tie}
         />
       )}
@@ -104,7 +115,7 @@ function ValueField({ tie, op, draft, onChange }: ValueFieldProps): ReactNode {
         title={t('readAs')}
         className="field w-auto!"
         value={draft.as}
-        onChange={({ target }) => onChange(readAs(draft, target.value as Draft['as']))}
+        onChange={({ target }) => onChange(readAs(draft, target.value as Draft['as'], locale))}
       >
         {known.map((as) => (
           <option key={as} value={as}>
@@ -118,6 +129,7 @@ function ValueField({ tie, op, draft, onChange }: ValueFieldProps): ReactNode {
 
 function ListFields({ test: { op, drafts }, error, onChange }: TestFieldsProps): ReactNode {
   const t = useTranslations('segments');
+  const saying = useSaying();
   const set = (changed: readonly Draft[]): void => onChange({ op, drafts: changed });
   return (
     <fieldset className="flex min-w-0 flex-col gap-1">
@@ -131,6 +143,7 @@ function ListFields({ test: { op, drafts }, error, onChange }: TestFieldsProps):
               draft={draft}
               onChange={(changed) => set(drafts.with(at, changed))}
             />
+            <span className="block text-xs text-soft empty:hidden">{saying(draft)}</span>
           </span>
           <IconButton label={t('removeValue', { at: at + 1 })} onClick={() => set(drafts.toSpliced(at, 1))}>
             <X aria-hidden className="size-4" />

@@ -45,7 +45,7 @@ export function useSegmentActs({ id, name }: Pick<Segment, 'id' | 'name'>) {
     mutationFn: () => api.DELETE('/v1/core/segments/{id}', { params }),
     onSuccess: async () => {
       await changed();
-      say(t('deleted', { name }), () => restore.mutate());
+      say(t('deleted', { name }), () => restore.mutateAsync());
     },
   });
   const purge = useMutation({

@@ -141,6 +141,12 @@ export class Session {
     });
   }
 
+  /** The same for what takes an authentication of now: not by its age, which not every SSO provider tells. */
+  async signInAnew(): Promise<void> {
+    const to = window.location.pathname + window.location.search;
+    await this.manager.signinRedirect({ ...organizationOf(window.location), prompt: 'login', state: { to } });
+  }
+
   /** The same to take an invitation there, as whoever it was sent to: `proof` is of its token. */
   async signInToJoin(proof: string): Promise<void> {
     const extraQueryParams = { invitation: proof };

@@ -20,7 +20,7 @@ const PLACES = {
   side: 'mr-0 ml-auto h-dvh max-h-none w-[min(40rem,100vw)] max-w-none border-l border-line',
 } as const;
 
-/** In front of the page: the focus stays inside, Escape closes, and it goes back to where it was. */
+/** A dialog: keeps the focus inside, asks its owner to close it at Escape, and gives the focus back. */
 export function Dialog({ open, onClose, title, lead, children, place = 'middle' }: DialogProps): ReactNode {
   const t = useTranslations('ui');
   const id = useId();
@@ -41,8 +41,16 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
       aria-labelledby={id}
       className={`overflow-y-auto bg-raised p-5 text-ink shadow-xl backdrop:bg-black/40 ${PLACES[place]}`}
       onCancel={(event) => {
+        // A picker of files inside says so, too, when nothing was chosen.
+        if (event.target !== event.currentTarget) return;
         // Whether it closes is said by whoever opened it.
         event.preventDefault();
+        onClose?.();
+      }}
+      onClose={({ currentTarget: dialog }) => {
+        // A browser asks once: the second Escape without a click in between closes. It is not gone by that.
+        if (!open || dialog.open) return;
+        dialog.showModal();
         onClose?.();
       }}
       onClick={(event) => event.target === event.currentTarget && isOutside(event) && onClose?.()}

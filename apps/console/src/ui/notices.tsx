@@ -34,19 +34,28 @@ export function Forbidden({ permission }: { permission: string }): ReactNode {
   );
 }
 
+/** Says in a sentence why something failed. */
+export function useReasonOf(): (error: unknown) => string {
+  const t = useTranslations('ui');
+  return (error) => {
+    if (error instanceof NetworkError) return t('offline');
+    return error instanceof ProblemError ? error.title : t('failed');
+  };
+}
+
 /** What went wrong, what to do, and the correlation id to copy. */
 export function Failure({ error, again }: { error: unknown; again?: () => void }): ReactNode {
   const t = useTranslations('ui');
+  const reasonOf = useReasonOf();
   const problem = error instanceof ProblemError ? error : undefined;
   if (problem?.code === 'permission_denied') return <Forbidden permission={missingOf(problem)} />;
   if (problem?.code === 'route_not_found') return <Empty title={t('notYet')} />;
-  const title = error instanceof NetworkError ? t('offline') : (problem?.title ?? t('failed'));
   const id = problem?.correlationId;
   return (
     <div role="alert" className="flex flex-wrap items-start gap-3 rounded-panel bg-bad-soft p-4 text-bad">
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <div className="min-w-0 grow basis-60">
-        <p className="font-medium">{title}</p>
+        <p className="font-medium">{reasonOf(error)}</p>
         {problem?.detail !== undefined && <p>{problem.detail}</p>}
         {problem?.errors.map(({ pointer, parameter, detail }) => (
           <p key={`${pointer ?? parameter ?? ''}${detail}`}>

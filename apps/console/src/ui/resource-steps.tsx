@@ -82,15 +82,13 @@ function useActs({ name, remove, restore, purge, changed, onGone }: ResourceStep
       await changed();
       say(t('restoredSaid', { name }));
     },
-    // By the toast, when what could show it is gone.
-    onError: () => say(t('notRestored', { name })),
   });
   const removing = useMutation({
     mutationFn: async () => remove?.(),
     onSuccess: async () => {
       onGone();
       await changed();
-      say(t('deletedSaid', { name }), restore && (() => restoring.mutate()));
+      say(t('deletedSaid', { name }), restore && (() => restoring.mutateAsync()));
     },
   });
   const purging = useMutation({

@@ -5,17 +5,34 @@ describe('what is said', () => {
     const sayings = new Sayings();
     const shown: string[] = [];
     let asked = 0;
-    sayings.say({ title: 'a', undo: undefined });
+    sayings.say({ title: 'a' });
     sayings.onFirst(() => (asked += 1));
-    sayings.say({ title: 'b', undo: undefined });
+    sayings.say({ title: 'b' });
     expect([asked, shown]).toEqual([2, []]);
     const end = sayings.shownBy(({ title }) => shown.push(title));
-    sayings.say({ title: 'c', undo: undefined });
+    sayings.say({ title: 'c' });
     expect([asked, shown]).toEqual([2, ['a', 'b', 'c']]);
     end();
-    sayings.say({ title: 'd', undo: undefined });
+    sayings.say({ title: 'd' });
     expect(shown).toHaveLength(3);
     sayings.shownBy(({ title }) => shown.push(title));
     expect(shown).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('of a step back that fails is that it failed, and why; of one that succeeds nothing', async () => {
+    const sayings = new Sayings();
+    const shown: { title: string; lead?: string; undo?: (() => void) | undefined }[] = [];
+    sayings.shownBy((saying) => shown.push(saying));
+    const failed = (error: unknown) => ({ title: 'not undone', lead: String(error) });
+    sayings.sayDone('deleted', () => Promise.resolve(), failed);
+    shown[0]?.undo?.();
+    sayings.sayDone('deleted', () => Promise.reject(new Error('gone')), failed);
+    shown[1]?.undo?.();
+    await new Promise(setImmediate);
+    expect(shown.map(({ title, lead }) => [title, lead])).toEqual([
+      ['deleted', undefined],
+      ['deleted', undefined],
+      ['not undone', 'Error: gone'],
+    ]);
   });
 });

@@ -1,8 +1,10 @@
-/** That something was done. */
+/** That something was done, or was not. */
 interface Saying {
   title: string;
+  /** Why, where it was not. */
+  lead?: string;
   /** Takes it back. */
-  undo: (() => void) | undefined;
+  undo?: (() => void) | undefined;
 }
 
 /** What is said before somebody is there to show it is kept until then, in its order. */
@@ -15,6 +17,11 @@ export class Sayings {
     if (this.show !== undefined) return this.show(saying);
     this.waiting.push(saying);
     this.first?.();
+  }
+
+  /** Says what was done, with a step back; where that fails it says so, wherever one has gone by then. */
+  sayDone(title: string, undo: () => Promise<unknown>, failed: (error: unknown) => Saying): void {
+    this.say({ title, undo: () => void undo().catch((error: unknown) => this.say(failed(error))) });
   }
 
   /** Called when something waits to be shown. */

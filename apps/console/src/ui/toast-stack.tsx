@@ -22,9 +22,10 @@ function Shown({ sayings }: { sayings: Sayings }): ReactNode {
   const t = useTranslations('ui');
   useEffect(
     () =>
-      sayings.shownBy(({ title, undo }) => {
+      sayings.shownBy(({ title, lead, undo }) => {
         add({
           title,
+          ...(lead === undefined ? {} : { description: lead, priority: 'high' }),
           ...(undo === undefined ? {} : { actionProps: { children: t('undo'), onClick: undo } }),
         });
       }),

@@ -1,5 +1,7 @@
 import { createContext, lazy, Suspense, useContext, useEffect, useState, type ReactNode } from 'react';
 import { CatchBoundary } from '@tanstack/react-router';
+import { useTranslations } from 'use-intl';
+import { useReasonOf } from './notices.tsx';
 import { Sayings } from './sayings.ts';
 
 // Nothing is said before something was done: it comes after the first screen.
@@ -33,9 +35,17 @@ export function Toasts({ children }: { children: ReactNode }): ReactNode {
   );
 }
 
-/** Says that something was done; `undo` takes it back. @throws outside of the signed-in part of the Console */
-export function useSay(): (title: string, undo?: () => void) => void {
+/**
+ * Says that something was done; `undo` takes it back, and what it rejects with is said, too.
+ * @throws outside of the signed-in part of the Console
+ */
+export function useSay(): (title: string, undo?: () => Promise<unknown>) => void {
+  const t = useTranslations('ui');
+  const reasonOf = useReasonOf();
   const sayings = useContext(SayingsContext);
   if (sayings === undefined) throw new Error('No Toasts are around');
-  return (title, undo) => sayings.say({ title, undo });
+  return (title, undo) => {
+    if (undo === undefined) return sayings.say({ title });
+    sayings.sayDone(title, undo, (error) => ({ title: t('notUndone', { title }), lead: reasonOf(error) }));
+  };
 }

@@ -2,6 +2,7 @@ import { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { Conflict } from './conflict.tsx';
+import { conflictsOf, mergedFields } from './merge-fields.ts';
 import { Failure } from './notices.tsx';
 
 /** One reading of something, and the tag that a change of it names. */
@@ -34,42 +35,53 @@ interface Edit {
   shown: ReactNode;
 }
 
-/** A form over something that others change, too: by its ETag; where somebody was first, says what and lets choose. */
+interface Saved<Item> {
+  reading: Reading<Item>;
+  /** It holds what somebody else has changed, too. */
+  merged: boolean;
+}
+
+/** A form over something that others change, too: by its ETag; where somebody was first, keeps both, and lets choose of the fields that both have changed. */
 export function useEdit<Item, Body extends object>(options: EditOptions<Item, Body>): Edit {
   const { opened, body, bodyOf, read, write, nameOf, onSaved, onTheirs } = options;
   const [base, setBase] = useState(opened);
   const [meanwhile, setMeanwhile] = useState<Reading<Item>>();
-  /** What somebody else has changed to something other than what is written here. */
+  /** Lists what both have changed, to something else. */
   const differences = (now: Item, mine: Body) => {
     const [were, are] = [bodyOf(base.data), bodyOf(now)];
-    const fields = Object.keys(mine) as (keyof Body & string)[];
-    return fields
-      .map((field) => ({
-        name: nameOf(field),
-        was: said(were[field]),
-        theirs: said(are[field]),
-        mine: said(mine[field]),
-      }))
-      .filter(({ was, theirs, mine: own }) => theirs !== was && theirs !== own);
+    return conflictsOf(were, are, mine).map((field) => ({
+      name: nameOf(field),
+      theirs: said(are[field]),
+      mine: said(mine[field]),
+    }));
   };
+  /** Writes what was changed here over what is stored by now. */
+  const writeOver = async (now: Reading<Item>): Promise<Saved<Item>> => ({
+    reading: await write(mergedFields(bodyOf(base.data), bodyOf(now.data), body), now),
+    merged: true,
+  });
   const saving = useMutation({
-    mutationFn: async (on: Reading<Item>) => {
+    mutationFn: async (on: Reading<Item>): Promise<Saved<Item> | undefined> => {
       try {
-        return await write(body, on);
+        if (on !== base) return await writeOver(on);
+        return { reading: await write(body, on), merged: false };
       } catch (error) {
         if (!(error instanceof ProblemError) || error.code !== 'etag_mismatch') throw error;
         const now = await read();
-        // What was changed is not in this form, or it is the same: nobody has to choose.
-        if (differences(now.data, body).length === 0) return write(body, now);
+        // Of different fields, or to the same: both changes are kept, and nobody has to choose.
+        if (differences(now.data, body).length === 0) return writeOver(now);
         setMeanwhile(now);
         return undefined;
       }
     },
-    onSuccess: (written) => {
-      if (written === undefined) return;
+    onSuccess: (saved) => {
+      if (saved === undefined) return;
+      const { reading, merged } = saved;
       setMeanwhile(undefined);
-      setBase(written);
-      onSaved(written.data);
+      setBase(reading);
+      // A form that stays open would take back the other's fields with its next change.
+      if (merged) onTheirs(reading.data);
+      onSaved(reading.data);
     },
   });
   const shown = (

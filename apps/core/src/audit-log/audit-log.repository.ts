@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditEntry } from '@customer-platform/audit';
-import { pageOf, type Transaction } from '@customer-platform/database';
+import { afterLocks, pageOf, type Clock, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page } from '@customer-platform/http';
 import { GENESIS, hashOf, type ChainedItem, type ChainHead, type Finding } from './audit-chain.js';
 import { AUDIT_COLUMNS, itemOf, toAuditItem, type AuditItem, type AuditRow } from './audit-item.js';
@@ -73,12 +73,14 @@ interface StoredChain {
 export class AuditLogRepository {
   /**
    * Appends entries in their order behind the head of the transaction's organization, gapless. One that is in the log
-   * already is left out. Writers of one organization wait for each other.
+   * already is left out. Writers of one organization wait for each other, so that the times of rows go up with their places.
+   * @returns how many were not there yet
    */
-  async append(tx: Transaction, entries: readonly AuditEntry[], now: Date): Promise<void> {
+  async append(tx: Transaction, entries: readonly AuditEntry[], clock: Clock): Promise<number> {
     const { organizationId } = tx;
-    await tx.query(BEGIN_CHAIN, [organizationId, GENESIS, now]);
-    const [chain] = await tx.query<Pick<StoredChain, 'head_seq' | 'head_hash'>>(LOCK_CHAIN, [organizationId]);
+    await tx.query(BEGIN_CHAIN, [organizationId, GENESIS, clock.now()]);
+    const locked = tx.query<Pick<StoredChain, 'head_seq' | 'head_hash'>>(LOCK_CHAIN, [organizationId]);
+    const [[chain], now] = await afterLocks(clock, locked);
     if (!chain) throw new Error('The chain of an organization is not there');
     const known = await tx.query<{ id: string }>(KNOWN, [organizationId, entries.map(({ id }) => id)]);
     const taken = new Set(known.map(({ id }) => id));
@@ -94,9 +96,10 @@ export class AuditLogRepository {
       rows.push(toRecord(item, previous, hash));
       previous = hash;
     }
-    if (rows.length === 0) return;
+    if (rows.length === 0) return 0;
     await tx.query(APPEND, [organizationId, JSON.stringify(rows)]);
     await tx.query(MOVE_HEAD, [organizationId, seq, previous]);
+    return rows.length;
   }
 
   /** One page of the log. */

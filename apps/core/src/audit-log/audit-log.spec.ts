@@ -1,14 +1,23 @@
 import { createHash } from 'node:crypto';
+import { jest } from '@jest/globals';
 import canonicalize from 'canonicalize';
 import { AUDIT_TOPIC, type AuditEntry } from '@customer-platform/audit';
-import { newId } from '@customer-platform/database';
-import { RecordProducer } from '@customer-platform/event-bus';
+import { Clock, Database, newId } from '@customer-platform/database';
+import {
+  LeftForLater,
+  RecordConsumers,
+  RecordProducer,
+  type IncomingRecord,
+} from '@customer-platform/event-bus';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { eventually, proofBy } from '@customer-platform/testing';
+import { behindLock, DatabaseFault, eventually, proofBy } from '@customer-platform/testing';
 import { aConsentWorld, aGrant } from '../consents/consent.fixture.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import { UnreadableRecords } from '../processing/unreadable-records.js';
+import { AuditLogConsumer } from './audit-log.consumer.js';
 import type { AuditEntryDto, AuditLogDto } from './audit-log.dto.js';
 import { anAuditEntry, anAuditWorld, publishAudit, type AuditWorld } from './audit-log.fixture.js';
+import { AuditLogRepository } from './audit-log.repository.js';
 
 const ZEROS = '0'.repeat(64);
 /** What a test need not wait for: joining the consumer group takes seconds. */
@@ -138,10 +147,174 @@ describe('the audit log', () => {
     });
   });
 
+  it('dates a row when the chain was free for it, so that times go up with places', async () => {
+    await world.fill(1);
+    const { organizationId } = world;
+    const sql = 'SELECT FROM audit_chains WHERE organization_id = $1 FOR UPDATE';
+    const clock = jest.spyOn(core.app.app.get(Clock), 'now');
+    const later = new Date(Date.now() + 60_000);
+    try {
+      await behindLock(
+        core.database,
+        { sql, values: [organizationId] },
+        () => world.fill(1),
+        () => clock.mockReturnValue(later),
+      );
+    } finally {
+      clock.mockRestore();
+    }
+    expect((await oldestFirst()).at(-1)).toMatchObject({ seq: 2, created_at: later.toISOString() });
+  });
+
   it('takes no change, whoever asks', async () => {
     await world.fill(1);
     for (const sql of ['UPDATE audit_log SET seq = seq', 'DELETE FROM audit_log', 'TRUNCATE audit_log'])
       await expect(core.database.query(sql)).rejects.toMatchObject({ code: '42501' });
+  });
+});
+
+const outOfTime = { table: 'audit_log', on: 'INSERT', code: '57014' } as const;
+const OWN = ({ organizationId }: AuditWorld): string => `NEW.organization_id = '${organizationId}'`;
+
+let places = 8_000_000;
+
+/** As they come off a partition that nobody reads. */
+function recordsOf(entries: readonly AuditEntry[]): IncomingRecord[] {
+  return entries.map((entry) => ({
+    partition: 900,
+    offset: String((places += 1)),
+    key: entry.organization_id,
+    value: Buffer.from(JSON.stringify(entry)),
+    timestamp: 0,
+  }));
+}
+
+/** One that no record comes to but those of the test. */
+function aConsumer(): AuditLogConsumer {
+  const app = core.app.app;
+  const get = { strict: false } as const;
+  return new AuditLogConsumer(
+    app.get(RecordConsumers, get),
+    app.get(Database, get),
+    app.get(AuditLogRepository, get),
+    app.get(UnreadableRecords, get),
+    app.get(Clock, get),
+  );
+}
+
+/** Gives it these, as they come again, beside rows of others. @returns whether it took them all in the end */
+async function takenAgain(consumer: AuditLogConsumer, records: readonly IncomingRecord[]): Promise<boolean> {
+  for (let takes = 0; takes < 10; takes += 1) {
+    const taken = await consumer.take(records).then(
+      () => true,
+      () => false,
+    );
+    if (taken) return true;
+    await consumer.take(recordsOf([anAuditEntry(anAuditWorld(core).organizationId)]));
+  }
+  return false;
+}
+
+/** Which of these are. */
+async function setAside(records: readonly IncomingRecord[]): Promise<unknown[]> {
+  return core.database.query(
+    'SELECT record_offset FROM unreadable_records WHERE partition = 900 AND record_offset = ANY($1::bigint[])',
+    [records.map(({ offset }) => offset)],
+  );
+}
+
+/** An organization whose rows come to the partition of another's. */
+function anAuditWorldBeside({ organizationId }: AuditWorld): AuditWorld {
+  const partitionOf = (key: string): number => core.app.app.get(RecordProducer).partitionOf(AUDIT_TOPIC, key);
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const other = anAuditWorld(core);
+    if (partitionOf(other.organizationId) === partitionOf(organizationId)) return other;
+  }
+  throw new Error('No organization came to the same partition');
+}
+
+describe('rows that run out of time', () => {
+  it('let those behind them go on', async () => {
+    const stalled = anAuditWorld(core);
+    const behind = anAuditWorldBeside(stalled);
+    const [first, second] = [anAuditEntry(stalled.organizationId), anAuditEntry(stalled.organizationId)];
+    const fault = await DatabaseFault.in(core.database, { ...outOfTime, when: OWN(stalled) });
+    try {
+      await publishAudit(core, stalled.organizationId, [JSON.stringify(first)]);
+      await eventually(async () => expect(await fault.tries()).toBeGreaterThan(0), SETTLED);
+      await publishAudit(core, stalled.organizationId, [JSON.stringify(second)]);
+      const other = JSON.stringify(anAuditEntry(behind.organizationId));
+      await publishAudit(core, behind.organizationId, [other]);
+      await eventually(async () => expect((await behind.list()).body.chain.head_seq).toBe(1), {
+        within: 120_000,
+      });
+    } finally {
+      await fault.mend();
+    }
+    await eventually(async () => expect(await oldestFirst(stalled.caller)).toHaveLength(2), SETTLED);
+    const rows = await oldestFirst(stalled.caller);
+    // Mended between two rows of a pass, it lets the later one through first.
+    expect(rows.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+    expectChain(rows);
+  }, 240_000);
+
+  it('takes all rows in their order in the end, and sets none aside, where no append came through for a while', async () => {
+    const other = anAuditWorld(core);
+    const fault = await DatabaseFault.in(core.database, { ...outOfTime, when: OWN(other) });
+    const entries = Array.from({ length: 3 }, () => anAuditEntry(other.organizationId));
+    const records = recordsOf(entries);
+    const consumer = aConsumer();
+    for (let takes = 0; takes < 5; takes += 1)
+      await expect(consumer.take(records)).rejects.toBeInstanceOf(LeftForLater);
+    await fault.mend();
+    await consumer.take(records);
+    expect(await setAside(records)).toEqual([]);
+    expect((await oldestFirst(other.caller)).map(({ id }) => id)).toEqual(entries.map(({ id }) => id));
+  });
+
+  it('takes each row that can be appended, whatever runs out of time before it', async () => {
+    const other = anAuditWorld(core);
+    const fault = await DatabaseFault.in(core.database, {
+      ...outOfTime,
+      when: `${OWN(other)} AND NEW.action = 'crm.notes.purge'`,
+    });
+    const bad = new Set([0, 1, 2, 3, 4, 5, 7]);
+    const entries = Array.from({ length: 26 }, (_, at) =>
+      anAuditEntry(other.organizationId, { action: `crm.notes.${bad.has(at) ? 'purge' : 'update'}` }),
+    );
+    const records = recordsOf(entries);
+    const consumer = aConsumer();
+    const ends = await takenAgain(consumer, records);
+    await fault.mend();
+    expect(ends).toBe(true);
+    const { body } = await other.list('limit=100');
+    const good = entries.filter((_, at) => !bad.has(at));
+    expect(body.data.map(({ id }) => id).sort()).toEqual(good.map(({ id }) => id).sort());
+    expect(await setAside(records)).toHaveLength(bad.size);
+  });
+
+  it('remembers what a row has come to where it cannot be set aside', async () => {
+    const other = anAuditWorld(core);
+    const fault = await DatabaseFault.in(core.database, { ...outOfTime, when: OWN(other) });
+    const full = await DatabaseFault.in(core.database, {
+      table: 'unreadable_records',
+      on: 'INSERT',
+      when: `NEW.topic LIKE '%${AUDIT_TOPIC}'`,
+      code: '53100',
+      times: 1,
+    });
+    const records = recordsOf([anAuditEntry(other.organizationId)]);
+    const consumer = aConsumer();
+    for (let takes = 0; takes < 3; takes += 1) {
+      await expect(consumer.take(records)).rejects.toBeInstanceOf(Error);
+      // As rows of others come.
+      await consumer.take(recordsOf([anAuditEntry(anAuditWorld(core).organizationId)]));
+    }
+    expect(await full.tries()).toBe(1);
+    await full.mend();
+    await consumer.take(records);
+    await fault.mend();
+    expect(await setAside(records)).toHaveLength(1);
   });
 });
 

@@ -13,13 +13,16 @@ const LOOK_EVERY_MS = 10_000;
 /** So long a piece is its process's; after a crash another goes on behind the piece before. */
 const CLAIM_MS = 10 * 60_000;
 
-const TAKE = `
-  WITH due AS (
-    SELECT organization_id FROM audit_chains WHERE verify_at <= $1 AND organization_id <> ALL($2::uuid[])
-     ORDER BY verify_at LIMIT 1 FOR UPDATE SKIP LOCKED
-  )
-  UPDATE audit_chains AS chain SET verify_at = $3 FROM due WHERE chain.organization_id = due.organization_id
-  RETURNING chain.organization_id, chain.walked_seq`;
+const DUE = `
+  SELECT organization_id, walked_seq FROM audit_chains WHERE verify_at <= $1 AND organization_id <> ALL($2::uuid[])
+   ORDER BY verify_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
+const CLAIM = 'UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1';
+
+interface DueChain {
+  readonly organization_id: string;
+  readonly walked_seq: string;
+}
 
 /**
  * Verifies every chain whole once a day, a piece at a time: chains take turns, so that a long one holds up no other, and
@@ -48,27 +51,29 @@ export class AuditVerification extends WorkerJob {
     return this.runAll();
   }
 
-  /** A piece of a chain. @returns whether one was due */
+  /** A piece of a chain; one that fails, be it at its claim, is left for a while. @returns whether one was due */
   private async runNext(): Promise<boolean> {
-    const now = this.clock.now();
-    const claimedUntil = new Date(now.getTime() + CLAIM_MS);
-    const [due] = await this.database.acrossOrganizations((tx) =>
-      tx.query<{ organization_id: string; walked_seq: string }>(TAKE, [
-        now,
-        this.backoff.waiting(),
-        claimedUntil,
-      ]),
-    );
-    if (!due) return false;
-    const { organization_id: organizationId } = due;
+    let due: DueChain | undefined;
     try {
-      await this.walk(organizationId, Number(due.walked_seq));
-      this.backoff.passed(organizationId);
+      await this.claim((chain) => (due = chain));
+      if (!due) return false;
+      await this.walk(due.organization_id, Number(due.walked_seq));
+      this.backoff.passed(due.organization_id);
     } catch (error) {
-      this.backoff.failed(organizationId, error);
-      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+      if (due) this.backoff.failed(due.organization_id, error);
+      if (!due || (isDatabaseUnavailable(error) && !ranOut(error))) throw error;
     }
     return true;
+  }
+
+  /** @param found hears whose turn it is, before anything of it is changed */
+  private async claim(found: (chain: DueChain | undefined) => void): Promise<void> {
+    const now = this.clock.now();
+    await this.database.acrossOrganizations(async (tx) => {
+      const [chain] = await tx.query<DueChain>(DUE, [now, this.backoff.waiting()]);
+      found(chain);
+      if (chain) await tx.query(CLAIM, [chain.organization_id, new Date(now.getTime() + CLAIM_MS)]);
+    });
   }
 
   private async walk(organizationId: string, from: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentsRepository } from './consents.repository.js';
@@ -23,8 +23,6 @@ interface Ending {
   event_id: string;
   contact_id: string;
   expires_at: Date;
-  /** When it was looked for: as of then it is told. */
-  now: Date;
 }
 
 /**
@@ -48,9 +46,8 @@ export class ConsentExpiry extends ItemJob<Ending> {
     waiting: readonly string[],
     resting: readonly string[],
   ): Promise<Ending | undefined> {
-    const now = this.clock.now();
-    const [ending] = await tx.query<Omit<Ending, 'now'>>(NEXT, [now, waiting, resting]);
-    return ending && { ...ending, now };
+    const [ending] = await tx.query<Ending>(NEXT, [this.clock.now(), waiting, resting]);
+    return ending;
   }
 
   protected async work(tx: WorkerTransaction, ending: Ending): Promise<void> {
@@ -64,8 +61,9 @@ export class ConsentExpiry extends ItemJob<Ending> {
 
   /** Nothing is told when something else has decided the pair meanwhile, or the contact is no more. */
   private async tell(tx: WorkerTransaction, ending: Ending): Promise<void> {
-    const { organization_id: organizationId, event_id: eventId, now } = ending;
-    const subject = await this.contacts.lockHolder(tx, ending.contact_id);
+    const { organization_id: organizationId, event_id: eventId } = ending;
+    // What was said while the contact was waited for decides, too.
+    const [subject, now] = await afterLocks(this.clock, this.contacts.lockHolder(tx, ending.contact_id));
     const [event] = await tx.query<{ purpose: string; channel: string | null; correlation_id: string }>(
       EVENT,
       [organizationId, eventId],

@@ -3,6 +3,8 @@ import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
 import { checkFurther, pointerToken } from '@customer-platform/http';
 import { acceptAttribute, type DeclaredAttributes } from '../attributes/declared-attributes.js';
+import { readCell, type NumberForm } from '../attributes/declared-cells.js';
+import type { Checked } from '../attributes/declaration.js';
 import type { NormalForms } from '../identities/identity-value.js';
 import { normalizeNationalId } from '../national-ids/national-id.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
@@ -14,7 +16,7 @@ import {
   setField,
   type ContactProfile,
 } from './contact-profile.js';
-import { KNOWN_TRAITS, readTrait, type KnownTrait, type TraitFault } from './known-traits.js';
+import { KNOWN_TRAITS, readTrait, UNKNOWN, type KnownTrait, type TraitFault } from './known-traits.js';
 
 const DETAILS: Record<TraitFault, string> = {
   wrong_type: 'It must be text.',
@@ -24,6 +26,9 @@ const DETAILS: Record<TraitFault, string> = {
   invalid_enum: 'It is not among the known values.',
 };
 
+/** Tells how numbers are written in the column that fills an attribute. */
+export type CellForms = (key: string) => NumberForm;
+
 /** By what a request is read. */
 export interface Moment {
   /** The time, in ISO 8601. */
@@ -32,6 +37,8 @@ export interface Moment {
   readonly declared: DeclaredAttributes;
   /** Who reads addresses and numbers, where others ask for them too. */
   readonly forms?: NormalForms;
+  /** Texts of attributes are cells of CSV, and read as the declared type. */
+  readonly cells?: CellForms;
 }
 
 /** The identifiers a contact is found by. */
@@ -47,26 +54,31 @@ export interface Identifiers {
  * @throws Problem `validation_failed` and the published codes of fields, with every error at once
  */
 export function applyFields(profile: ContactProfile, body: UpdateContactDto, moment: Moment): void {
-  const { now, declared } = moment;
   const errors: FieldError[] = [];
   for (const field of KNOWN_TRAITS) applyField(profile, field, body[field], moment, errors);
-  if (body.attributes !== undefined) applyAttributes(profile, body.attributes, now, { declared, errors });
+  if (body.attributes !== undefined) applyAttributes(profile, body.attributes, moment, errors);
   if (errors.length > 0) throw Problem.validation(errors);
 }
 
-/** What is wrong with the fields of a request whatever the contact is: a phone is read by the contact's country. */
-function faultsOf(body: UpdateContactDto): FieldError[] {
-  return KNOWN_TRAITS.filter((field) => field !== 'phone').flatMap((field) => {
-    const sent: unknown = body[field];
-    const read = typeof sent === 'string' ? readTrait(field, sent, null) : undefined;
-    return read && 'fault' in read ? [faultOf(field, read.fault)] : [];
-  });
+/** Returns a check for what is wrong with fields of a request whatever the contact is. */
+function faultsIn(fields: readonly KnownTrait[]): (body: UpdateContactDto) => FieldError[] {
+  return (body) =>
+    fields.flatMap((field) => {
+      const sent: unknown = body[field];
+      const read = typeof sent === 'string' ? readTrait(field, sent, UNKNOWN) : undefined;
+      return read && 'fault' in read ? [faultOf(field, read)] : [];
+    });
 }
-checkFurther(CreateContactDto, faultsOf);
-checkFurther(UpdateContactDto, faultsOf);
+/** A phone is read by the contact's country, and one that the contact has is taken, as is its address. */
+const WITHOUT_PHONE = KNOWN_TRAITS.filter((field) => field !== 'phone');
+checkFurther(CreateContactDto, faultsIn(WITHOUT_PHONE));
+checkFurther(UpdateContactDto, faultsIn(WITHOUT_PHONE.filter((field) => field !== 'email')));
 
-function faultOf(field: KnownTrait, fault: TraitFault): FieldError {
-  return { pointer: `/${field}`, code: fault, detail: DETAILS[fault] };
+function faultOf(
+  field: KnownTrait,
+  { fault, detail }: { readonly fault: TraitFault; readonly detail?: string },
+): FieldError {
+  return { pointer: `/${field}`, code: fault, detail: detail ?? DETAILS[fault] };
 }
 
 function applyField(
@@ -77,8 +89,8 @@ function applyField(
   errors: FieldError[],
 ): void {
   if (sent === undefined) return;
-  const read = readTrait(field, sent, profile.country, forms);
-  if ('fault' in read) errors.push(faultOf(field, read.fault));
+  const read = readTrait(field, sent, profile, forms);
+  if ('fault' in read) errors.push(faultOf(field, read));
   else setField(profile, field, read.value, latest(profile.fieldTimes.fields[field], now), forms);
 }
 
@@ -86,8 +98,8 @@ function applyField(
 function applyAttributes(
   profile: ContactProfile,
   sent: Record<string, unknown> | null,
-  now: string,
-  { declared, errors }: { declared: DeclaredAttributes; errors: FieldError[] },
+  { now, declared, cells }: Moment,
+  errors: FieldError[],
 ): void {
   const given = sent ?? Object.fromEntries(Object.keys(profile.attributes).map((key) => [key, null]));
   const entries = Object.entries(given);
@@ -99,7 +111,7 @@ function applyAttributes(
   for (const [key, value] of entries) {
     const pointer = `/attributes/${pointerToken(key)}`;
     const merged: unknown = value === null ? null : mergePatch(profile.attributes[key], value);
-    const accepted = merged === null ? { value: null } : acceptAttribute(declared, key, merged);
+    const accepted = merged === null ? { value: null } : accept(declared, key, merged, cells);
     if ('code' in accepted) {
       errors.push({ pointer, ...accepted });
       continue;
@@ -114,6 +126,30 @@ function applyAttributes(
     return;
   }
   forgetOldest(profile);
+}
+
+/** Finds faults of cells of CSV that fill attributes, whatever else the row says. */
+export function faultsOfCells(
+  given: Record<string, unknown> | null | undefined,
+  declared: DeclaredAttributes,
+  cells: CellForms,
+): FieldError[] {
+  return Object.entries(given ?? {}).flatMap(([key, cell]) => {
+    const read = accept(declared, key, cell, cells);
+    return 'code' in read ? [{ pointer: `/attributes/${pointerToken(key)}`, ...read }] : [];
+  });
+}
+
+function accept(
+  declared: DeclaredAttributes,
+  key: string,
+  value: unknown,
+  cells: CellForms | undefined,
+): Checked {
+  const attribute = declared.get(key);
+  if (!cells || !attribute || typeof value !== 'string') return acceptAttribute(declared, key, value);
+  const read = readCell(attribute.declared, value, cells(key));
+  return 'code' in read ? read : acceptAttribute(declared, key, read.value);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type WantedIdentity,
 } from '../identities/identity-owners.js';
 import { IDENTITIES_OF_CONTACT, identityLimit, PUSH_TOKEN } from '../identities/identity-value.js';
+import { keptForms } from '../identities/kept-forms.js';
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
@@ -124,6 +125,12 @@ export class ContactIdentities {
         await tx.query(RELEASE, [tx.organizationId, contact.id, wanted.type, wanted.normal]);
       else await this.tell(tx, context, 'added', contact.id, result.id, wanted.type);
     }
+  }
+
+  /** An identifier of another system in the form in which it is kept: see {@link keptForms}. */
+  async keptForm(tx: Transaction, type: string, value: string): Promise<string> {
+    const written = { organizationId: tx.organizationId, type, value };
+    return (await keptForms(tx, this.blocklist, [written]))(written);
   }
 
   /** @throws Problem `subject_erased` where one of these is of a person who was erased */

@@ -90,7 +90,7 @@ function applyKnown(
   occurredAt: string,
   change: ProfileChange,
 ): void {
-  const read = readTrait(trait, sent, profile.country);
+  const read = readTrait(trait, sent, profile);
   if ('fault' in read) {
     change.warnings.push({ pointer: `/traits/${trait}`, code: read.fault });
     return;
@@ -112,7 +112,8 @@ export function setField(
   const property = TRAIT_PROPERTY[field];
   if (profile[property] === value) return false;
   profile[property] = value;
-  if (field === 'email') profile.emailNormal = value === null ? null : (forms.email(value) ?? null);
+  if (field === 'email')
+    profile.emailNormal = value === null ? null : (forms.email(value)?.canonical ?? null);
   return true;
 }
 

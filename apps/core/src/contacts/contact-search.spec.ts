@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import { candidates, FEW } from './contact-search.js';
 import { CONTACTS, ContactWorld } from './contact.fixture.js';
-import { type ContactDto, LAST_NAME_BEGINNING } from './contact.dto.js';
+import { type ContactDto, LAST_NAME_BYTES } from './contact.dto.js';
 
 let world: ContactWorld;
 beforeAll(async () => {
@@ -202,7 +202,7 @@ describe('of 100,000 contacts of an organization, under row level security', () 
 
   it('last names are sought in their index', async () => {
     const plan = await planOf(
-      `SELECT id FROM contacts WHERE organization_id = $1 AND ${LAST_NAME_BEGINNING} ^@ $2::text`,
+      `SELECT id FROM contacts WHERE organization_id = $1 AND ${LAST_NAME_BYTES} ^@ $2::text`,
       [large, 'Soto77'],
     );
     expect(plan).toMatch(/contacts_by_last_name_beginning/);

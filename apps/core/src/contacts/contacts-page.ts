@@ -1,11 +1,12 @@
 import { pageOf, type Transaction } from '@customer-platform/database';
-import type { FilterValue, ListFilter, ListQuery, Page } from '@customer-platform/http';
+import { matchedPhone, type ListFilter, type ListQuery, type Page } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
-import { normalEmail, normalIdentity, normalPhone } from '../identities/identity-value.js';
+import { inEveryForm, withValues } from '../identities/form-filters.js';
+import { identityForms } from '../identities/identity-value.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
 import { search, wordConditions, type Search } from './contact-search.js';
-import { type ContactDto, LAST_NAME_BEGINNING, LAST_NAME_ORDER } from './contact.dto.js';
+import { type ContactDto, FORMER_LAST_NAME_ORDER, LAST_NAME_BYTES } from './contact.dto.js';
 
 const SHOWN = `c.external_id, c.email, c.email_normal, c.phone, c.first_name, c.last_name,
   c.birth_date::text AS birth_date, c.locale, c.timezone, c.country, c.national_id_type, c.national_id_masked,
@@ -64,7 +65,10 @@ interface ContactListRow {
 export async function pageOfContacts(tx: Transaction, query: ListQuery): Promise<Page<ContactDto>> {
   const inSegments = query.filters.filter(({ field }) => field === 'segment_id');
   const filters = query.filters.filter(({ field }) => field !== 'segment_id');
-  const read = { ...query, filters: await readFilters(tx, { ...query, filters }) };
+  const sort = query.sort.map((level) =>
+    level.field === 'last_name' && !level.collation ? { ...level, column: FORMER_LAST_NAME_ORDER } : level,
+  );
+  const read = { ...query, sort, filters: await readFilters(tx, { ...query, filters }) };
   const found = await search(tx, query);
   const rows = query.sort[0]?.field === 'last_seen_at' ? BY_ACTIVITY : BY_CONTACT;
   const live = query.visibility === 'live' ? ' AND c.deleted_at IS NULL' : '';
@@ -122,22 +126,18 @@ async function readFilters(tx: Transaction, query: ListQuery): Promise<ListFilte
 function byField(filter: ListFilter): ListFilter {
   switch (filter.field) {
     case 'email':
-      return withValues(filter, (value) => normalEmail(value.trim()) ?? value);
+    case 'external_id':
+      return inEveryForm(filter, filter.field);
     case 'phone':
-      return withValues(filter, (value) => normalPhone(value, null) ?? value);
+      return withValues(filter, (value) => matchedPhone(value, null) ?? value);
     case 'country':
       return withValues(filter, (value) => value.toUpperCase());
     case 'last_name':
       // The index's own expression.
-      return { ...filter, column: filter.op === 'prefix' ? LAST_NAME_BEGINNING : LAST_NAME_ORDER };
+      return { ...filter, column: LAST_NAME_BYTES };
     default:
       return filter;
   }
-}
-
-function withValues(filter: ListFilter, read: (value: string) => string): ListFilter {
-  const values: FilterValue[] = filter.values.map((value) => read(String(value)));
-  return { ...filter, values, value: values[0] ?? filter.value };
 }
 
 async function byIdentity(
@@ -145,7 +145,7 @@ async function byIdentity(
   filter: ListFilter,
   visibility: ListQuery['visibility'],
 ): Promise<ListFilter> {
-  const wanted = filter.values.map((value) => readIdentity(String(value)));
+  const wanted = filter.values.flatMap((value) => readIdentity(String(value)));
   const rows = await tx.query<{ contact_id: string }>(OWNERS, [
     tx.organizationId,
     wanted.map(({ type }) => type),
@@ -155,12 +155,13 @@ async function byIdentity(
   return { ...filter, op: 'in', type: 'uuid', column: 'id', values: rows.map((row) => row.contact_id) };
 }
 
-function readIdentity(text: string): { type: string; normal: string } {
+function readIdentity(text: string): { type: string; normal: string }[] {
   const at = text.indexOf(':');
   const type = text.slice(0, at);
   const value = text.slice(at + 1);
   if (at > 0 && value !== '' && IDENTITY_TYPE.test(type)) {
-    return { type, normal: normalIdentity(type, value, null) ?? value };
+    const forms = identityForms(type, value, null);
+    return (forms.length > 0 ? forms : [value]).map((normal) => ({ type, normal }));
   }
   const detail = '`identity` takes a type and a value, such as `anonymous_id:9f1c`.';
   throw Problem.validation([{ parameter: 'identity', code: 'invalid_filter', detail }]);

@@ -107,7 +107,8 @@ export class ContactsService {
     const now = this.clock.now().toISOString();
     return this.seen(context, (tx) =>
       this.declaring(tx, body, async (declared) => {
-        const values = newContact(this.vault, context.organizationId, body, { now, declared });
+        const named = await this.inKeptForm(tx, body);
+        const values = newContact(this.vault, context.organizationId, named, { now, declared });
         const readmitted = reason !== undefined && (await this.identities.readmit(tx, values));
         const contact = await this.contacts.create(context, values, { tx });
         if (readmitted) {
@@ -231,12 +232,19 @@ export class ContactsService {
     declared: DeclaredAttributes,
   ) {
     const now = this.clock.now().toISOString();
-    const { patch, times } = changedContact(this.vault, contact, body, { now, declared });
+    const named = await this.inKeptForm(tx, body);
+    const { patch, times } = changedContact(this.vault, contact, named, { now, declared });
     // A field that was only confirmed keeps its value, and no earlier word on it counts any more.
     if (!sameJson(times, contact.fieldTimes)) {
       await tx.query(SET_TIMES, [tx.organizationId, contact.id, JSON.stringify(times)]);
     }
     return patch;
+  }
+
+  private async inKeptForm<B extends UpdateContactDto>(tx: Transaction, body: B): Promise<B> {
+    const { external_id: externalId } = body;
+    if (externalId == null) return body;
+    return { ...body, external_id: await this.identities.keptForm(tx, 'external_id', externalId) };
   }
 
   private async afterChange(

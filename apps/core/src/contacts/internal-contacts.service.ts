@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
+import { identifierForms } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { PUSH_TOKEN } from '../identities/identity-value.js';
 import type { ContactAddressDto, ContactLookupDto } from './internal-contacts.dto.js';
@@ -18,7 +19,8 @@ const BY_IDS = `SELECT ${SHARED_COLUMNS} FROM contacts WHERE organization_id = $
 
 const BY_EXTERNAL_ID = `
   SELECT contact_id FROM identities
-   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2 AND yielded_at IS NULL`;
+   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = ANY($2::text[]) AND yielded_at IS NULL
+   ORDER BY array_position($2::text[], normal_value) LIMIT 1`;
 
 /** Of a merged contact those of its survivor; of one that is not active none. */
 const DEVICES = `
@@ -125,7 +127,7 @@ export class InternalContactsService {
   private async find(tx: Transaction, body: ContactAddressDto): Promise<SharedContact> {
     let id = body.contact_id;
     if (body.external_id !== undefined) {
-      const parameters = [tx.organizationId, body.external_id];
+      const parameters = [tx.organizationId, identifierForms(body.external_id)];
       const [owner] = await tx.query<{ contact_id: string }>(BY_EXTERNAL_ID, parameters);
       id = owner?.contact_id;
     }

@@ -1,11 +1,13 @@
 import { COUNTRY_CODES } from './country-codes.js';
-import { readTrait, type KnownTrait } from './known-traits.js';
+import { readTrait, UNKNOWN, type KnownTrait } from './known-traits.js';
+
+const CHILEAN = { ...UNKNOWN, country: 'CL' };
 
 describe('readTrait', () => {
   it.each<[KnownTrait, unknown, string | null]>([
     ['email', ' Ana@Example.com ', 'Ana@Example.com'],
     ['phone', '9 1234 5678', '+56912345678'],
-    ['first_name', ' María José ', ' María José '],
+    ['first_name', '\u00a0María José \u200b', 'María José'],
     ['locale', 'es_cl', 'es-CL'],
     ['locale', 'zh-hant-tw', 'zh-Hant-TW'],
     ['timezone', 'America/Santiago', 'America/Santiago'],
@@ -13,7 +15,7 @@ describe('readTrait', () => {
     ['country', 'cl', 'CL'],
     ['last_name', null, null],
   ])('takes %s %p as %p', (trait, sent, value) => {
-    expect(readTrait(trait, sent, 'CL')).toEqual({ value });
+    expect(readTrait(trait, sent, CHILEAN)).toEqual({ value });
   });
 
   it.each<[KnownTrait, unknown, string]>([
@@ -28,15 +30,15 @@ describe('readTrait', () => {
     ['country', 'XX', 'invalid_enum'],
     ['country', ['CL'], 'wrong_type'],
   ])('refuses %s %p as %s', (trait, sent, fault) => {
-    expect(readTrait(trait, sent, 'CL')).toEqual({ fault });
+    expect(readTrait(trait, sent, CHILEAN)).toMatchObject({ fault });
   });
 
   it('neither looks at nor remembers a zone that is longer than any', () => {
-    expect(readTrait('timezone', 'A'.repeat(65), null)).toEqual({ fault: 'invalid_enum' });
+    expect(readTrait('timezone', 'A'.repeat(65), UNKNOWN)).toEqual({ fault: 'invalid_enum' });
   });
 
   it('counts a name in characters, not in UTF-16 units', () => {
-    expect(readTrait('first_name', '😀'.repeat(100), null)).toEqual({ value: '😀'.repeat(100) });
+    expect(readTrait('first_name', '😀'.repeat(100), UNKNOWN)).toEqual({ value: '😀'.repeat(100) });
   });
 });
 

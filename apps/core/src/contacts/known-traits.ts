@@ -1,5 +1,5 @@
-import { isLongerThan } from '@customer-platform/http';
-import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
+import { canonicalTimeZone, cutEnds, isLongerThan } from '@customer-platform/http';
+import { matchedEmail, READ_ANEW, type NormalForms } from '../identities/identity-value.js';
 import { COUNTRY_CODES } from './country-codes.js';
 
 /** The fields of a contact that an identify may set by name; every other trait is an attribute. */
@@ -31,42 +31,78 @@ export const TRAIT_PROPERTY = {
 /** Why a known trait was skipped; the code of the event's warning. */
 export type TraitFault = 'wrong_type' | 'invalid_format' | 'too_long' | 'too_short' | 'invalid_enum';
 
+/** Why a trait cannot be kept, in words where there are better ones than those of the code. */
+interface Fault {
+  readonly fault: TraitFault;
+  readonly detail?: string;
+}
+
 /** A trait's value as the contact keeps it, or why it cannot. */
-type ReadTrait = { value: string | null } | { fault: TraitFault };
+type ReadTrait = { readonly value: string | null } | Fault;
 
 /** How long these fields are at most, by whichever way they come (core.md §2). */
 export const LONGEST = { name: 100, locale: 35, timezone: 64 } as const;
 
-/** Reads a known trait; null clears the field. `country` is the contact's, for national phone numbers. */
+/** The values of a contact by which its traits are read. */
+interface Known {
+  readonly country: string | null;
+  readonly email: string | null;
+  readonly emailNormal: string | null;
+  readonly phone: string | null;
+}
+
+/** A contact of which nothing is known yet. */
+export const UNKNOWN: Known = { country: null, email: null, emailNormal: null, phone: null };
+
+/**
+ * Reads a known trait of a contact; null clears the field. A national phone number is one of its country; the number and
+ * the address that it has stay as they are where they would not be taken today.
+ */
 export function readTrait(
   trait: KnownTrait,
   sent: unknown,
-  country: string | null,
+  known: Known,
   forms: NormalForms = READ_ANEW,
 ): ReadTrait {
+  const { country } = known;
   if (sent === null) return { value: null };
   if (typeof sent !== 'string') return { fault: 'wrong_type' };
-  if (sent.trim() === '') return { fault: 'too_short' };
-  const value = READERS[trait](sent, country, forms);
+  const text = cutEnds(sent);
+  if (text === '') return { fault: 'too_short' };
+  const value = keptValue(trait, text, known, forms) ?? READERS[trait](text, country, forms);
   return typeof value === 'string' ? { value } : value;
 }
 
-type Reader = (sent: string, country: string | null, forms: NormalForms) => string | { fault: TraitFault };
+/** The contact's own value, where the text says it again and it stays as it is. */
+function keptValue(
+  trait: KnownTrait,
+  text: string,
+  { country, email, emailNormal, phone }: Known,
+  forms: NormalForms,
+): string | undefined {
+  if (trait === 'phone' && phone !== null && forms.phone(text, country) === phone) return phone;
+  if (trait !== 'email' || email === null || forms.email(text)) return undefined;
+  return matchedEmail(text, forms) === emailNormal ? email : undefined;
+}
+
+type Reader = (sent: string, country: string | null, forms: NormalForms) => string | Fault;
 
 const name: Reader = (sent) => (isLongerThan(sent, LONGEST.name) ? { fault: 'too_long' } : sent);
 
 const READERS: Record<KnownTrait, Reader> = {
   country: (sent) => {
-    const code = sent.trim().toUpperCase();
+    const code = sent.toUpperCase();
     return COUNTRY_CODES.has(code) ? code : { fault: 'invalid_enum' };
   },
-  email: (sent, _, forms) =>
-    forms.email(sent.trim()) === undefined ? { fault: 'invalid_format' } : sent.trim(),
-  phone: (sent, country, forms) => forms.phone(sent, country) ?? { fault: 'invalid_format' },
+  email: (sent, _, forms) => forms.email(sent)?.written ?? { fault: 'invalid_format' },
+  phone: (sent, country, forms) => {
+    const read = forms.newPhone(sent, country);
+    return 'number' in read ? read.number : { fault: 'invalid_format', detail: read.detail };
+  },
   first_name: name,
   last_name: name,
-  locale: (sent) => canonicalLocale(sent.trim()) ?? { fault: 'invalid_format' },
-  timezone: (sent) => (isTimeZone(sent.trim()) ? sent.trim() : { fault: 'invalid_enum' }),
+  locale: (sent) => canonicalLocale(sent) ?? { fault: 'invalid_format' },
+  timezone: (sent) => canonicalTimeZone(sent) ?? { fault: 'invalid_enum' },
 };
 
 function canonicalLocale(text: string): string | undefined {
@@ -76,28 +112,5 @@ function canonicalLocale(text: string): string | undefined {
     return Intl.getCanonicalLocales(text.replaceAll('_', '-'))[0];
   } catch {
     return undefined; // the only thing it throws is that the tag is malformed
-  }
-}
-
-const knownZones = new Map<string, boolean>();
-const KNOWN_ZONES_LIMIT = 2_000;
-
-/** Whether the text names a zone of the IANA database, aliases included; an offset is no zone. */
-function isTimeZone(text: string): boolean {
-  // Nothing long is looked at, nor remembered.
-  if (text.length > LONGEST.timezone) return false;
-  const known = knownZones.get(text);
-  if (known !== undefined) return known;
-  const answer = /^[A-Za-z][A-Za-z0-9_+/-]{1,63}$/.test(text) && hasZone(text);
-  if (knownZones.size >= KNOWN_ZONES_LIMIT) knownZones.clear();
-  knownZones.set(text, answer);
-  return answer;
-}
-
-function hasZone(text: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false; // the only thing it throws is that there is no such zone
   }
 }

@@ -149,8 +149,8 @@ export class DeadLetterReplayer extends WorkerJob {
   private async notRun(letter: QueuedLetter, error: unknown): Promise<void> {
     const attempts = this.backoff.failed(letter.id, error);
     const isAside = ItemBackoff.isAside(attempts);
-    // What runs out of time again and again does so for what it holds.
-    if (isTransient(error) && !(isAside && ranOut(error))) throw error;
+    // What runs out of time may do so for what it holds; others have their turn meanwhile.
+    if (isTransient(error) && !ranOut(error)) throw error;
     if (!isAside) return;
     const { stage } = letter;
     const detail = 'The replay failed; the log has the cause under the correlation id.';
@@ -161,7 +161,7 @@ export class DeadLetterReplayer extends WorkerJob {
       });
       this.backoff.passed(letter.id);
     } catch (cause) {
-      if (isTransient(cause)) throw cause;
+      if (isTransient(cause) && !ranOut(cause)) throw cause;
       log.error({ err: cause, letter: letter.id }, 'A dead letter could not be given back; it stays queued');
     }
   }

@@ -4,6 +4,7 @@ import { Database, pageOf, type Transaction } from '@customer-platform/database'
 import { parseFilters, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactLookup } from '../contacts/contact-lookup.js';
+import { externalIdsInEveryForm } from '../identities/form-filters.js';
 import {
   LETTER_COLUMNS,
   toDeadLetterDto,
@@ -66,7 +67,8 @@ export class DeadLettersService {
   async list(context: RequestContext, query: ListQuery): Promise<Page<DeadLetterDto>> {
     const { organizationId } = context;
     return this.database.inOrganization(context, async (tx) => {
-      const resolved = await this.lookup.resolveToFamilies(tx, query);
+      const filters = externalIdsInEveryForm(query.filters);
+      const resolved = await this.lookup.resolveToFamilies(tx, { ...query, filters });
       return pageOf<DeadLetterRow, DeadLetterDto>(tx, LETTERS, resolved, {
         parameters: [organizationId],
         map: toDeadLetterDto,
@@ -98,7 +100,7 @@ export class DeadLettersService {
    * @throws Problem `unknown_parameter`, `invalid_filter`, `validation_failed` without any filter
    */
   async replayAll(context: RequestContext, given: Record<string, unknown>): Promise<BulkReplayDto> {
-    const filters = parseFilters(DEAD_LETTER_LIST, given, '/filter');
+    const filters = externalIdsInEveryForm(parseFilters(DEAD_LETTER_LIST, given, '/filter'));
     if (filters.length === 0) {
       const detail = 'At least one filter says which letters are meant.';
       throw Problem.validation([{ pointer: '/filter', code: 'required', detail }]);

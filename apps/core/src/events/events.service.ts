@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, gapOf, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
+import { externalIdsInEveryForm } from '../identities/form-filters.js';
 import { eventIdOf } from '../ingestion/event-id.js';
 import {
   toEventDto,
@@ -48,9 +49,12 @@ export class EventsService {
   }
 }
 
-/** An idempotency key is sought by the id that is made of it: it has no index of its own. */
+/**
+ * An idempotency key is sought by the id that is made of it: it has no index of its own. An external id is sought in all
+ * its writings.
+ */
 function byIds(query: ListQuery, organizationId: string): ListQuery {
-  const filters = query.filters.map((filter): ListFilter => {
+  const filters = externalIdsInEveryForm(query.filters).map((filter): ListFilter => {
     if (filter.field !== 'idempotency_key' || (filter.op !== 'eq' && filter.op !== 'in')) return filter;
     const [value = '', ...others] = filter.values.map((key) => eventIdOf(organizationId, String(key)));
     return { ...filter, type: 'uuid', column: 'id', value, values: [value, ...others] };

@@ -14,6 +14,10 @@ const FIND = `
   SELECT id, type, normal_value AS normal, verified FROM identities
    WHERE organization_id = $1 AND contact_id = $2 AND yielded_at IS NULL`;
 
+const OF_FORMS = `
+     AND type = $3 AND normal_value = ANY($4::text[])
+   ORDER BY array_position($4::text[], normal_value) LIMIT 1`;
+
 const VERIFY = 'UPDATE identities SET verified = $3, updated_at = $4 WHERE organization_id = $1 AND id = $2';
 const REMOVE = 'DELETE FROM identities WHERE organization_id = $1 AND id = $2';
 
@@ -59,14 +63,15 @@ export class IdentitiesRepository {
     return row;
   }
 
+  /** That of the first of these forms of which there is one. */
   async byValue(
     tx: Transaction,
     contactId: string,
     type: string,
-    normal: string,
+    forms: readonly string[],
   ): Promise<HeldIdentity | undefined> {
-    const parameters = [tx.organizationId, contactId, type, normal];
-    const [row] = await tx.query<HeldIdentity>(`${FIND} AND type = $3 AND normal_value = $4`, parameters);
+    const parameters = [tx.organizationId, contactId, type, forms];
+    const [row] = await tx.query<HeldIdentity>(`${FIND} ${OF_FORMS}`, parameters);
     return row;
   }
 

@@ -8,7 +8,7 @@ import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ContactsService, type MergedAway } from '../contacts/contacts.service.js';
 import type { CreateIdentityDto, IdentityDto } from './identity.dto.js';
 import { IdentitiesRepository, type HeldIdentity } from './identities.repository.js';
-import { normalIdentity } from './identity-value.js';
+import { identityForms, matchedIdentity, mayBeNew, shownIdentity } from './identity-value.js';
 
 /** A contact whose identities are being changed. */
 type LockedContact = Awaited<ReturnType<ContactsService['lockForChange']>>;
@@ -53,16 +53,18 @@ export class IdentitiesService {
    * @throws Problem `not_found`, `contact_merged`, `resource_deleted`, `validation_failed`, `duplicate_value`,
    * `limit_reached`
    */
-  add(context: RequestContext, contactId: string, body: CreateIdentityDto): Promise<AddedIdentity> {
+  add(context: RequestContext, contactId: string, sent: CreateIdentityDto): Promise<AddedIdentity> {
     return this.database.inOrganization(context, async (tx) => {
       const contact = await this.contacts.lockForChange(tx, context, contactId);
+      const body = { ...sent, value: await this.owners.keptForm(tx, sent.type, sent.value) };
       const normal = demandNormal(body, contact.country);
-      const own = await this.identities.byValue(tx, contactId, body.type, normal);
+      const own = await this.identities.byValue(tx, contactId, body.type, [normal]);
       if (own) return this.confirmed(tx, context, contactId, own, body);
+      if (!mayBeNew(body.type, body.value, contact.country)) throw noValue(body.type, 'invalid_format');
       if (body.type === 'external_id' && contact.externalId === null) {
         await this.contacts.change(tx, context, contactId, { external_id: body.value });
       } else await this.claim(tx, context, contact, body, normal);
-      const added = await this.identities.byValue(tx, contactId, body.type, normal);
+      const added = await this.identities.byValue(tx, contactId, body.type, [normal]);
       if (!added) throw new Error('An identity was added and cannot be found');
       const { identity } = await this.confirmed(tx, context, contactId, added, body);
       return { identity, created: true };
@@ -77,7 +79,7 @@ export class IdentitiesService {
   /** By what it is found by. @throws Problem as `remove` */
   removeValue(context: RequestContext, contactId: string, type: string, value: string): Promise<void> {
     return this.removeFound(context, contactId, (tx, { country }) =>
-      this.identities.byValue(tx, contactId, type, normalIdentity(type, value, country) ?? value),
+      this.identities.byValue(tx, contactId, type, [...identityForms(type, value, country), value]),
     );
   }
 
@@ -88,7 +90,7 @@ export class IdentitiesService {
     { type, value }: CreateIdentityDto,
     normal: string,
   ): Promise<void> {
-    const wanted = { type, value: type === 'email' ? value.trim() : value, normal };
+    const wanted = { type, value: shownIdentity(type, value), normal };
     const result = await this.owners.claim(tx, context, contactId, wanted, this.clock.now());
     if ('taken' in result) {
       throw duplicateValue({ field: 'value', pointer: '/value', tellConflicting: true }, result.taken);
@@ -144,10 +146,14 @@ export class IdentitiesService {
 }
 
 function demandNormal({ type, value }: CreateIdentityDto, country: string | null): string {
-  const normal = normalIdentity(type, value, country);
+  const normal = matchedIdentity(type, value, country);
   if (normal !== undefined && (type !== 'external_id' || value.length <= 200)) return normal;
   const code = normal === undefined ? 'invalid_format' : 'too_long';
-  throw Problem.validation([
+  throw noValue(type, code);
+}
+
+function noValue(type: string, code: 'invalid_format' | 'too_long'): Problem {
+  return Problem.validation([
     { pointer: '/value', code, detail: `The value is no ${type.replaceAll('_', ' ')}.` },
   ]);
 }

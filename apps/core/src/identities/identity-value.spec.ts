@@ -1,79 +1,32 @@
-import fc from 'fast-check';
-import { normalEmail, normalIdentity, normalPhone } from './identity-value.js';
+import { readTrait, UNKNOWN } from '../contacts/known-traits.js';
+import { identifiersNamed } from '../contacts/batch/batch-row.js';
+import {
+  identityForms,
+  matchedIdentity,
+  mayBeNew,
+  normalIdentity,
+  READ_ANEW,
+  ReadOnce,
+  shownIdentity,
+} from './identity-value.js';
 
-describe('normalEmail', () => {
-  it.each([
-    ['Ana@Example.COM', 'ana@example.com'],
-    ['ana.maria+tag@mail.example.cl', 'ana.maria+tag@mail.example.cl'],
-    ['ana@Ñandú.cl', 'ana@xn--and-6ma2c.cl'],
-    ['josé@example.cl', 'josé@example.cl'],
-  ])('reads %s as %s', (value, normal) => {
-    expect(normalEmail(value)).toBe(normal);
+describe('mayBeNew', () => {
+  it('tells of addresses that nobody may come to have, who has one is found by it', () => {
+    const address = 'Lucía@Example.cl';
+    expect(mayBeNew('email', 'lucia@example.cl', null)).toBe(true);
+    expect(mayBeNew('email', address, null)).toBe(false);
+    expect(matchedIdentity('email', address, null)).toBe('lucía@example.cl');
+    expect(matchedIdentity('email', 'lucia', null)).toBeUndefined();
+    const named = (email: string) => identifiersNamed({ email }, new ReadOnce(), null);
+    expect(named(address)).toEqual([{ type: 'email', normal: 'lucía@example.cl' }]);
+    expect(named('lu\u200bcia@example.cl')).toEqual([{ type: 'email', normal: 'lucia@example.cl' }]);
   });
 
-  it.each([
-    '',
-    'ana',
-    '@example.cl',
-    'ana@',
-    'ana@localhost',
-    'a b@example.cl',
-    'ana@exa mple.cl',
-    'ana@@example.cl',
-  ])('refuses %p', (value) => {
-    expect(normalEmail(value)).toBeUndefined();
-  });
-
-  it.each([
-    '.ana@example.cl',
-    'an..a@example.cl',
-    '"ana"@example.cl',
-    'Ana <ana@example.cl>',
-    `${'x'.repeat(65)}@a.cl`,
-  ])('refuses %p', (value) => {
-    expect(normalEmail(value)).toBeUndefined();
-  });
-
-  it('is the same when it is applied again', () => {
-    fc.assert(
-      fc.property(fc.emailAddress(), (value) => {
-        const normal = normalEmail(value);
-        if (normal !== undefined) expect(normalEmail(normal)).toBe(normal);
-      }),
-    );
-  });
-
-  it('never throws', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (value) => void normalEmail(value)));
-  });
-});
-
-describe('normalPhone', () => {
-  it.each([
-    ['+56 9 1234 5678', null, '+56912345678'],
-    ['+56 (9) 1234-5678', 'AR', '+56912345678'],
-    ['9 1234 5678', 'CL', '+56912345678'],
-    ['11 2345-6789', 'AR', '+541123456789'],
-  ])('reads %s in %s as %s', (value, country, normal) => {
-    expect(normalPhone(value, country)).toBe(normal);
-  });
-
-  it.each([
-    ['9 1234 5678', null],
-    ['12', 'CL'],
-    ['call me +56912345678', null],
-    ['', 'CL'],
-    ['+999999999999999999', null],
-  ])('refuses %p in %s', (value, country) => {
-    expect(normalPhone(value, country)).toBeUndefined();
-  });
-
-  it('never throws', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('CL', 'XX', null), (value, country) => {
-        void normalPhone(value, country);
-      }),
-    );
+  it('tells of numbers by the plan of their country', () => {
+    expect(mayBeNew('phone', '9 8765 0012', 'CL')).toBe(true);
+    expect(mayBeNew('phone', '+560987650011', 'CL')).toBe(false);
+    expect(normalIdentity('phone', '+560987650011', 'CL')).toBe('+560987650011');
+    expect(mayBeNew('external_id', '+560987650011', null)).toBe(true);
   });
 });
 
@@ -81,5 +34,62 @@ describe('normalIdentity', () => {
   it('keeps the identifiers of other systems byte by byte', () => {
     expect(normalIdentity('external_id', ' Ana ', null)).toBe(' Ana ');
     expect(normalIdentity('custom.push_token', 'AbC', null)).toBe('AbC');
+  });
+});
+
+describe('an address, whichever of its readers reads it', () => {
+  /** Each answers the address as it is shown or matched; undefined for what is none. */
+  const readers: Readonly<Record<string, (text: string) => string | undefined>> = {
+    trait: (text) => {
+      const read = readTrait('email', text, UNKNOWN);
+      return 'value' in read && read.value !== null ? read.value.toLowerCase() : undefined;
+    },
+    identity: (text) => normalIdentity('email', text, null),
+    'read anew': (text) => READ_ANEW.email(text)?.canonical,
+  };
+  const names = Object.keys(readers);
+
+  it.each(names)('%s: cuts what nobody sees', (name) => {
+    for (const text of [
+      'Lucia.Vera@Example.cl',
+      '\u00a0lucia.vera@example.cl\u2003',
+      'lucia\u200b.ve\u00adra@example.cl',
+      '\u202alucia.vera@example.cl\u202c',
+      '\ufefflucia.vera@exam\u2060ple.cl',
+    ])
+      expect(readers[name]?.(text)).toBe('lucia.vera@example.cl');
+  });
+
+  it.each(names)('%s: refuses what no mail can be sent to', (name) => {
+    for (const text of [
+      'luc\u00eda@example.cl',
+      '"lucia vera"@example.cl',
+      'lucia\u00a0vera@example.cl',
+      'lucia@127.0.0.1',
+      'lucia@localhost',
+      'lucia@%65xample.cl',
+      'lucia\u0001@example.cl',
+      `${'l'.repeat(65)}@example.cl`,
+    ])
+      expect(readers[name]?.(text)).toBeUndefined();
+  });
+});
+
+describe('identityForms', () => {
+  it('has first the form of now, then that of releases before', () => {
+    expect(identityForms('email', 'Lucia@Example.cl', null)).toEqual(['lucia@example.cl']);
+    expect(identityForms('email', 'Lu\u200bcia@Example.cl', null)).toEqual([
+      'lucia@example.cl',
+      'lu\u200bcia@example.cl',
+    ]);
+    expect(identityForms('email', 'Luc\u00eda@Example.cl', null)).toEqual(['luc\u00eda@example.cl']);
+    expect(identityForms('email', 'nobody', null)).toEqual([]);
+  });
+});
+
+describe('shownIdentity', () => {
+  it('keeps the case of an address, and other identifiers as they are', () => {
+    expect(shownIdentity('email', ' Lucia@Example.cl\u200b')).toBe('Lucia@Example.cl');
+    expect(shownIdentity('device_id', ' a ')).toBe(' a ');
   });
 });

@@ -1,57 +1,39 @@
 import { domainToASCII } from 'node:url';
-import { parsePhoneNumberFromString, type CountryCode } from 'libphonenumber-js';
+import {
+  identifierForms,
+  LONGEST_EMAIL,
+  matchedPhone,
+  readEmail,
+  readPhone,
+  type EmailAddress,
+  type ReadPhone,
+} from '@customer-platform/http';
 
 /** The type of the identities that are devices. */
 export const PUSH_TOKEN = 'custom.push_token';
 
-/** The longest address that mail carries (RFC 5321 §4.5.3.1.3). */
-const EMAIL_LIMIT = 254;
-const LOCAL_PART_LIMIT = 64;
-const LOCAL_PART = /^[^\s@"(),:;<>[\]\\.]+(\.[^\s@"(),:;<>[\]\\.]+)*$/;
-const DOMAIN = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/;
-
-/**
- * An address in the form in which it is matched: lower case, the domain in UTS-46 ASCII (core.md §3). Undefined if
- * it is no address. Dots and tags are kept: whether they matter is the provider's affair.
- */
-export function normalEmail(value: string): string | undefined {
-  const at = value.lastIndexOf('@');
-  const local = value.slice(0, at);
-  if (at < 1 || value.length > EMAIL_LIMIT || local.length > LOCAL_PART_LIMIT || !LOCAL_PART.test(local)) {
-    return undefined;
-  }
-  const domain = domainToASCII(value.slice(at + 1));
-  return DOMAIN.test(domain) ? `${local.toLowerCase()}@${domain}` : undefined;
-}
-
-/** A number in E.164; a national form is read as one of `country` (ISO 3166-1). Undefined if it is no number. */
-export function normalPhone(value: string, country: string | null | undefined): string | undefined {
-  if (value.length > 40) return undefined;
-  const number = parsePhoneNumberFromString(value, {
-    defaultCountry: (country ?? undefined) as CountryCode | undefined,
-    extract: false,
-  });
-  return number?.isPossible() && !number.ext ? number.number : undefined;
-}
-
-/** Reads addresses and numbers as {@link normalEmail} and {@link normalPhone} do. */
+/** Reads addresses and numbers. */
 export interface NormalForms {
-  email(value: string): string | undefined;
+  email(value: string): EmailAddress | undefined;
+  /** Reads the form by which a number is found, also one that would not be taken today. */
   phone(value: string, country: string | null | undefined): string | undefined;
+  /** A number as it may be stored anew. */
+  newPhone(value: string, country: string | null | undefined): ReadPhone;
 }
 
 /** Reads each anew. */
-export const READ_ANEW: NormalForms = { email: normalEmail, phone: normalPhone };
+export const READ_ANEW: NormalForms = { email: readEmail, phone: matchedPhone, newPhone: readPhone };
 
 /** Reads each once, and remembers it for as long as it lives itself: for rows of which several steps ask the same. */
 export class ReadOnce implements NormalForms {
-  private readonly emails = new Map<string, string | undefined>();
+  private readonly emails = new Map<string, EmailAddress | undefined>();
   private readonly phones = new Map<string, string | undefined>();
+  private readonly newPhones = new Map<string, ReadPhone>();
 
-  email(value: string): string | undefined {
+  email(value: string): EmailAddress | undefined {
     const known = this.emails.get(value);
     if (known !== undefined || this.emails.has(value)) return known;
-    const read = normalEmail(value);
+    const read = readEmail(value);
     this.emails.set(value, read);
     return read;
   }
@@ -60,13 +42,28 @@ export class ReadOnce implements NormalForms {
     const key = `${country ?? ''} ${value}`;
     const known = this.phones.get(key);
     if (known !== undefined || this.phones.has(key)) return known;
-    const read = normalPhone(value, country);
+    const read = matchedPhone(value, country);
     this.phones.set(key, read);
+    return read;
+  }
+
+  newPhone(value: string, country: string | null | undefined): ReadPhone {
+    const key = `${country ?? ''} ${value}`;
+    const read = this.newPhones.get(key) ?? readPhone(value, country);
+    this.newPhones.set(key, read);
     return read;
   }
 }
 
-/** An identity's value in the form in which it is unique; undefined if the type does not take it. */
+/** Tells whether only another system knows what a value of the type means: all but addresses and numbers. */
+export function isOpaque(type: string): boolean {
+  return type !== 'email' && type !== 'phone';
+}
+
+/**
+ * An identity's value in the form in which it is unique; undefined if the type does not take it. Of a number it is the
+ * form in which those are found that are there: {@link mayBeNew} tells whether another may come.
+ */
 export function normalIdentity(
   type: string,
   value: string,
@@ -74,13 +71,62 @@ export function normalIdentity(
 ): string | undefined {
   switch (type) {
     case 'email':
-      return normalEmail(value.trim());
+      return readEmail(value)?.canonical;
     case 'phone':
-      return normalPhone(value, country);
+      return matchedPhone(value, country);
     default:
-      // Identifiers of other systems are compared byte by byte.
+      // Identifiers of other systems are compared byte by byte, once `keptForms` has chosen which.
       return value;
   }
+}
+
+/**
+ * The form in which somebody is found who has an identity already: a number of no plan and an address that was taken
+ * before are among them. {@link mayBeNew} tells whether another contact may come to have it.
+ */
+export function matchedIdentity(
+  type: string,
+  value: string,
+  country: string | null | undefined,
+): string | undefined {
+  return type === 'email' ? matchedEmail(value) : normalIdentity(type, value, country);
+}
+
+/** Reads the form by which an address is found, also one that would not be taken today. */
+export function matchedEmail(value: string, forms: NormalForms = READ_ANEW): string | undefined {
+  return forms.email(value)?.canonical ?? formerEmail(value);
+}
+
+/**
+ * Tells whether a value that no contact has may become an identity: a number must be of its country's plan, an address one
+ * that mail can be sent to.
+ */
+export function mayBeNew(type: string, value: string, country: string | null | undefined): boolean {
+  if (type === 'email') return readEmail(value) !== undefined;
+  return type !== 'phone' || 'number' in readPhone(value, country);
+}
+
+/** An identity's value as it is shown. */
+export function shownIdentity(type: string, value: string): string {
+  return type === 'email' ? (readEmail(value)?.written ?? value) : value;
+}
+
+/**
+ * The forms under which an identity may stand: of an address the one that it has now, and the one that releases before
+ * gave it, whose rows are still there (ADR 408); of an identifier of another system its writings, the given one first.
+ */
+export function identityForms(type: string, value: string, country: string | null | undefined): string[] {
+  if (isOpaque(type)) return identifierForms(value);
+  const forms = [normalIdentity(type, value, country), type === 'email' ? formerEmail(value) : undefined];
+  return [...new Set(forms.flatMap((form) => form ?? []))];
+}
+
+/** Yields what was kept of an address when more was taken for one; undefined for what never was one. */
+function formerEmail(value: string): string | undefined {
+  const text = value.trim();
+  const at = text.lastIndexOf('@');
+  const domain = text.length > LONGEST_EMAIL ? '' : domainToASCII(text.slice(at + 1));
+  return at < 1 || domain === '' ? undefined : `${text.slice(0, at).toLowerCase()}@${domain}`;
 }
 
 /** How many identities of a type one contact may have (core.md §3). */

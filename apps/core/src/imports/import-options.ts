@@ -1,4 +1,4 @@
-import { FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
+import { cutEnds, FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
 import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
@@ -65,9 +65,10 @@ export function demandMapped(columns: readonly string[], { mapping, format }: Im
   const refuse = (column: string, detail: string): void => {
     errors.add({ pointer: `/mapping/${pointerToken(column)}`, code: 'invalid_mapping', detail });
   };
-  if (new Set(columns).size < columns.length)
+  const named = columns.filter((column) => !isBlank(column));
+  if (new Set(named).size < named.length)
     errors.add({ pointer: '/mapping', code: 'invalid_mapping', detail: 'Two columns have the same name.' });
-  for (const column of columns)
+  for (const column of named)
     if (!Object.hasOwn(mapping, column))
       refuse(column, `The column \`${column.slice(0, 100)}\` is not mapped.`);
   // A line of JSON may leave out what others have.
@@ -76,6 +77,11 @@ export function demandMapped(columns: readonly string[], { mapping, format }: Im
     for (const column of Object.keys(mapping))
       if (!known.has(column)) refuse(column, `The file has no column \`${column.slice(0, 100)}\`.`);
   if (errors.total > 0) throw invalid(errors);
+}
+
+/** Whether a cell, or a column's name, says nothing: spreadsheets leave blanks behind. */
+export function isBlank(text: string): boolean {
+  return cutEnds(text) === '';
 }
 
 /** A file has no more columns than a mapping may name: each of them is mapped. */

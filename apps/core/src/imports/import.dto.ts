@@ -64,6 +64,13 @@ export class ImportErrorDto {
       'The first 200 characters of what stands there; null for national ids, and of erased people.',
   })
   value: string | null;
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'What was expected; null where the code says all.',
+    example: 'It must be a day, such as 2026-01-31, as its definition declares.',
+  })
+  detail: string | null;
 }
 
 /** Where a page of errors ends. */

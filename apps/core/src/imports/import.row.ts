@@ -1,6 +1,7 @@
 import type { AuditContext } from '@customer-platform/audit';
 import type { Actor } from '@customer-platform/http';
 import type { ImportOptions } from './import-options.js';
+import type { FormsOfNumbers } from './reading/number-forms.js';
 
 /** What can be the matter with an import. */
 export const IMPORT_STATES = ['queued', 'running', 'completed', 'failed'] as const;
@@ -16,6 +17,8 @@ export interface ImportTableRow {
   options: ImportOptions;
   /** Of the header; of JSON lines the members of the first. */
   columns: string[];
+  /** Null where the delimiter decides, and of files that the release before has taken. */
+  number_forms: FormsOfNumbers | null;
   /** Text, as PostgreSQL gives large integers. */
   file_bytes: string;
   file_rows: number;
@@ -42,7 +45,7 @@ export interface ImportTableRow {
 }
 
 /** The columns of {@link ImportTableRow}. */
-export const IMPORT_COLUMNS = `organization_id, id, state, options, columns, file_bytes, file_rows, file_sha256, file_key,
+export const IMPORT_COLUMNS = `organization_id, id, state, options, columns, number_forms, file_bytes, file_rows, file_sha256, file_key,
   position, line, created_rows, updated_rows, unchanged_rows, skipped_rows, failed_rows, errors, failure_code, actor_type,
   actor_id, impersonator_id, correlation_id, started_at, ended_at, created_at, updated_at`;
 

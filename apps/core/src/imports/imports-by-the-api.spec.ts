@@ -169,7 +169,10 @@ describe('GET /v1/core/imports/{id}', () => {
     const csv = await caller.get<string>(`${IMPORTS}/${id}`, { headers: { accept: 'text/csv' } });
     expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');
     const written = csv.body.split('\r\n');
-    expect(written.slice(0, 2)).toEqual(['line,column,code,value', "2,mail,invalid_format,'=cmd|0"]);
+    expect(written.slice(0, 2)).toEqual([
+      'line,column,code,value,detail',
+      "2,mail,invalid_format,'=cmd|0,It has another form than its kind asks for.",
+    ]);
     expect(written).toHaveLength(1_102);
   });
 

@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database, pageOf, type Transaction } from '@customer-platform/database';
-import { Answer, type ListQuery, type Once, type Page, type RequestContext } from '@customer-platform/http';
+import {
+  Answer,
+  tenantOf,
+  type ListQuery,
+  type Once,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { CSV_HEAD, csvLineOf } from './errors-as-csv.js';
 import {
@@ -19,15 +26,16 @@ import { demandRoom, roomOfImports } from './waiting-imports.js';
 
 const INSERT = `
   INSERT INTO imports (organization_id, id, state, options, columns, file_bytes, file_rows, file_sha256, file_key, position,
-                       line, actor_type, actor_id, impersonator_id, correlation_id, moved_at, created_at, updated_at)
-  VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $15)
+                       line, actor_type, actor_id, impersonator_id, correlation_id, moved_at, created_at, updated_at,
+                       tenant_id, number_forms)
+  VALUES ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $15, $16, $17)
   RETURNING ${IMPORT_COLUMNS}`;
 
 const IMPORTS = `SELECT ${IMPORT_COLUMNS} FROM imports WHERE organization_id = $1`;
 const IMPORT = `${IMPORTS} AND id = $2`;
 
 const ERRORS = `
-  SELECT place, line, column_name AS column, code, value FROM import_errors
+  SELECT place, line, column_name AS column, code, value, detail FROM import_errors
    WHERE organization_id = $1 AND import_id = $2`;
 /** Of a file of errors, in one statement. */
 const ERRORS_AT_ONCE = 1_000;
@@ -63,7 +71,7 @@ export class ImportsService {
     once: Once,
     gaveWay: AbortSignal,
   ): Promise<unknown> {
-    const room = await this.database.inOrganization(context, roomOfImports);
+    const room = await roomOfImports(this.database, context);
     const upload = await this.upload.receive(context, request, room, gaveWay);
     let isKept = false;
     const open = async (): Promise<Answer<ImportDto>> => {
@@ -97,7 +105,7 @@ export class ImportsService {
       const row = await find(tx, id);
       const errors = await pageOf<ErrorRow, ImportErrorDto>(tx, ERRORS, query, {
         parameters: [tx.organizationId, id],
-        map: ({ line, column, code, value }) => ({ line, column, code, value }),
+        map: ({ line, column, code, value, detail }) => ({ line, column, code, value, detail }),
       });
       return { ...toImportSummaryDto(row), errors };
     });
@@ -143,6 +151,8 @@ export class ImportsService {
         actor.impersonatorId ?? null,
         correlationId,
         this.clock.now(),
+        tenantOf(context),
+        file.numberForms && JSON.stringify(file.numberForms),
       ]);
       if (!row) throw new Error('An import was inserted and not answered');
       await this.audit.record(tx, context, {

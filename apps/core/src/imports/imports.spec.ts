@@ -137,7 +137,13 @@ describe('POST /v1/core/imports', () => {
     );
     expect(other.rows).toEqual({ ...NONE, total: 2, updated: 1, failed: 1 });
     expect(other.errors.data).toEqual([
-      { line: 2, column: 'mail', code: 'duplicate_value', value: 'B2@example.com' },
+      {
+        line: 2,
+        column: 'mail',
+        code: 'duplicate_value',
+        value: 'B2@example.com',
+        detail: 'Another contact has this `email`.',
+      },
     ]);
     // What was replaced is free again.
     const free = await imported(caller, lines('id,mail,name', 'b-5,b1@example.com,Five'));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { keyHash, type Part, RecordProducer, Topics } from '@customer-platform/event-bus';
 import type { RecordTopicName } from '@customer-platform/events';
-import { metrics } from '@customer-platform/http';
+import { metrics, plainIdentifier } from '@customer-platform/http';
 import { Counter } from 'prom-client';
 import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
 
@@ -111,7 +111,8 @@ export class IngestionQueue {
   }
 
   private place(event: EventToQueue): OpenRecord {
-    const key = `${event.organizationId}:${event.externalId}`;
+    // All writings of one identifier go one way, so that the events of a person keep their order.
+    const key = `${event.organizationId}:${plainIdentifier(event.externalId)}`;
     const partition = keyHash(key) % this.topics.partitionsOf(INGESTION_TOPIC);
     const frame = encodeFrame(event);
     const current = this.open.get(partition);

@@ -33,7 +33,9 @@ describe('isPlaceholder', () => {
     }
   });
 
-  it('sees through full-width letters', () => {
+  it('sees through full-width letters and what nobody sees', () => {
+    for (const text of ['null\u200b', 'nu\u00adll', '\u200e\u00a00', '\ufeff'])
+      expect(isPlaceholder(text)).toBe(true);
     expect(isPlaceholder('ｎｕｌｌ')).toBe(true);
   });
 

@@ -1,3 +1,5 @@
+import { plainText } from '@customer-platform/http';
+
 /** What programs send when they have no identifier (core.md §3), in lower case and without brackets. */
 const PLACEHOLDERS = new Set([
   'null',
@@ -24,7 +26,7 @@ const WRAPPING = /[\s"'`´‘’“”«»()[\]{}<>]/;
  */
 export function isPlaceholder(value: string): boolean {
   // Nothing on the list is longer than 15 characters, unless it is wrapped or made of zeros and dashes only.
-  const bare = unwrapped(value.normalize('NFKC'));
+  const bare = unwrapped(plainText(value).normalize('NFKC'));
   return ZEROS_AND_DASHES.test(bare) || (bare.length <= 15 && PLACEHOLDERS.has(bare.toLowerCase()));
 }
 

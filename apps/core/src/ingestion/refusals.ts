@@ -66,7 +66,7 @@ export class Refusals implements OnModuleInit, OnModuleDestroy {
     return this.writing;
   }
 
-  /** What cannot be written is kept, and holds up no other. @throws an outage, once all have been tried */
+  /** Keeps what cannot be written, and writes the others. @throws an outage, once all have been tried */
   private async writeAll(): Promise<void> {
     const counts = this.counts;
     this.counts = new Map();

@@ -15,6 +15,7 @@ type Entry =
       readonly at: number;
       readonly late: boolean;
     }
+  | { readonly kind: 'open'; readonly contact: number }
   | { readonly kind: 'merge'; readonly id: string; readonly survivor: number; readonly merged: number };
 
 interface State {
@@ -38,6 +39,11 @@ export class ConsentModel {
   /** @param late dated before now: a form that was filled in earlier */
   say(contact: number, word: Word, at: number, late: boolean): void {
     this.log.push({ kind: 'say', contact, word, at, late });
+  }
+
+  /** Something is said that ends by itself: until the next word whatever holds may hold. */
+  leaveOpen(contact: number): void {
+    this.log.push({ kind: 'open', contact });
   }
 
   merge(id: string, survivor: number, merged: number): void {
@@ -66,6 +72,7 @@ export class ConsentModel {
     }));
     for (const entry of this.log) {
       if (entry.kind === 'say') this.apply(states[entry.contact], entry);
+      else if (entry.kind === 'open') open(states[entry.contact]);
       else join(states[entry.survivor], states[entry.merged]);
     }
     return states;
@@ -82,6 +89,10 @@ export class ConsentModel {
     else if (word === 'granted' && state.merged) state.fuzzy = true;
     else state.word = word;
   }
+}
+
+function open(state: State | undefined): void {
+  if (state) state.fuzzy = true;
 }
 
 /** Of two that merge the stricter holds. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
+import { identifierForms } from '@customer-platform/http';
 
 /** From a contact along its merges to the one that stands for it now; nobody where that one is deleted or erased. */
 const ACTIVE = `
@@ -13,7 +14,8 @@ const ACTIVE = `
 
 const OWNER = `
   SELECT contact_id FROM identities
-   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = $2 AND yielded_at IS NULL`;
+   WHERE organization_id = $1 AND type = 'external_id' AND normal_value = ANY($2::text[]) AND yielded_at IS NULL
+   ORDER BY array_position($2::text[], normal_value) LIMIT 1`;
 
 /** A contact that can be a member. */
 interface ActiveContact {
@@ -33,7 +35,8 @@ export class MemberContacts {
 
   /** The same, of the contact that has this external id; none is made. */
   async activeByExternalId(tx: Transaction, externalId: string): Promise<string | undefined> {
-    const [owner] = await tx.query<{ contact_id: string }>(OWNER, [tx.organizationId, externalId]);
+    const forms = identifierForms(externalId);
+    const [owner] = await tx.query<{ contact_id: string }>(OWNER, [tx.organizationId, forms]);
     const contact = owner && (await this.active(tx, owner.contact_id));
     return contact?.id;
   }

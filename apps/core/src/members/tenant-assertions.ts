@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { CredentialResolver } from '@customer-platform/authorization';
 import { Clock, isUuid, type Transaction } from '@customer-platform/database';
+import { isStorableText } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
 import { TENANT_ALGORITHMS, tenantKey, type TenantKey } from './member-jwks.js';
@@ -132,6 +133,7 @@ function claimed(token: string): { organizationId: string; kid: string } {
   throw new InvalidAssertion('The token names no issuer, no key or no algorithm');
 }
 
+/** Claims are no body whose texts were looked at: what cannot be stored names nobody. */
 function isText(value: unknown, longest: number): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= longest;
+  return typeof value === 'string' && value.length > 0 && value.length <= longest && isStorableText(value);
 }

@@ -1,5 +1,7 @@
+import { newApiKey } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
+import { eventually } from '@customer-platform/testing';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import {
@@ -219,6 +221,7 @@ describe('POST /v1/core/members/token-exchange with a JWT of the organization', 
     ['has a jti that is no text', (own) => own.sign(world, { jti: 7 })],
     ['has no subject', (own) => own.sign(world, { sub: undefined })],
     ['is about nobody', (own) => own.sign(world, { sub: `nobody-${newId()}` })],
+    ['is about a text that cannot be stored', (own) => own.sign(world, { sub: 'somebody\u0000' })],
     ['names no key', (own) => own.sign(world, {}, { kid: undefined })],
     ['names another key', (own) => own.sign(world, {}, { kid: newId() })],
     [
@@ -271,5 +274,15 @@ describe('POST /v1/core/members/token-exchange with a JWT of the organization', 
       world.organizationId,
     ]);
     expect(left).toHaveLength(1);
+  });
+});
+
+// Last, for what it uses up is that of all tests here.
+describe('POST /v1/core/members/token-exchange with keys that nobody has', () => {
+  it('counts them against their network', async () => {
+    await eventually(async () => {
+      const asked = Array.from({ length: 100 }, () => exchange(byExternalId('nobody'), newApiKey()));
+      expect((await Promise.all(asked)).map(({ status }) => status)).toContain(429);
+    });
   });
 });

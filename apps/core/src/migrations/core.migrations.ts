@@ -52,6 +52,9 @@ import { KeepPositionsOfVerifications1767148000000 } from './1767148000000-keep-
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { KeepProofsOfUnreadableRecords1768413000000 } from './1768413000000-keep-proofs-of-unreadable-records.js';
+import { NoteTenantsOfImports1768428000000 } from './1768428000000-note-tenants-of-imports.js';
+import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
+import { KeepFormsOfImportedNumbers1768540100000 } from './1768540100000-keep-forms-of-imported-numbers.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -108,4 +111,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,
   KeepProofsOfUnreadableRecords1768413000000,
+  NoteTenantsOfImports1768428000000,
+  SortNamesByLanguage1768431000000,
+  KeepFormsOfImportedNumbers1768540100000,
 ];

@@ -4,7 +4,7 @@ import { BucketStore } from '../imports/files/bucket-store.js';
 import { configuredStore } from '../imports/files/import-files.js';
 import { RedisLimitStore } from '../ingestion/rate-limits/redis-limit-store.js';
 
-/** What core shares with nobody beside its topics, as its variables say. */
+/** The places besides its topics that core shares with nobody, as its variables say. */
 export function markedPlaces(installation: Installation): FurtherPlaces {
   const redis = RedisLimitStore.configured(installation);
   const files = configuredStore(installation);

@@ -135,4 +135,29 @@ describe('an identify that claims what an anonymous contact has', () => {
     const { body: events } = await caller.get<{ data: { warnings: object[] }[] }>('/v1/core/events');
     expect(events.data[0]?.warnings).toEqual([]);
   });
+
+  it.each([
+    ['an address that is none any more', 'email', 'peña@example.cl', 'invalid_format'],
+    ['a number of no plan', 'phone', '+560987650011', 'invalid_format'],
+    ['one more than a contact has', 'custom.card', 'card', 'limit_reached'],
+  ])('stays with a soft-deleted contact who has it: %s', async (_, type, value, code) => {
+    const { id, caller } = world.anOrganization();
+    const deleted = await world.created(caller, { external_id: 'old' });
+    expectStatus(await caller.post(at(deleted, '/identities'), { type: 'custom.card', value: 'kept' }), 201);
+    // As a release before took it.
+    await world.query(
+      "UPDATE identities SET type = $2, value = $3, normal_value = $3 WHERE contact_id = $1 AND value = 'kept'",
+      [deleted.id, type, value],
+    );
+    const before = await world.identitiesOf(deleted);
+    await caller.delete(at(deleted));
+    const others = Array.from({ length: 5 }, (__, n) => ({ type: 'custom.card', value: `own ${String(n)}` }));
+    const identities = [...others, { type, value }];
+    await accepted(caller, anIdentify({ external_id: 'new', identities }), '/v1/core/identify');
+    await stored(id, 1);
+    const { body } = await caller.get<{ data: { warnings: object[] }[] }>('/v1/core/events');
+    expect(body.data[0]?.warnings).toMatchObject([{ pointer: '/identities/5/value', code }]);
+    expect(await world.identitiesOf(deleted)).toEqual(before);
+    expect(await world.identitiesOf(await contactOf(caller, 'new'))).toHaveLength(6);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
 import { applyTraits, emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
-import { normalIdentity } from '../identities/identity-value.js';
+import { identityForms, isOpaque } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
 import { isShaped } from '../ingestion/event-validation.js';
 import type {
@@ -82,7 +82,7 @@ function identifiersOfFailed({ organizationId, externalId, kind, raw }: FailedIt
   const body = parsed(text);
   const { values, country } = namedBy(body);
   const identifiers = values.flatMap(({ type, value }) => normals(type, value, new Set([country, null])));
-  if (externalId !== undefined) identifiers.push({ type: 'external_id', normal: externalId });
+  if (externalId !== undefined) identifiers.push(...normals('external_id', externalId, []));
   if (!isShaped(kind, body)) {
     const { emails, numbers } = signsIn(text);
     for (const email of emails) identifiers.push(...normals('email', email, []));
@@ -93,8 +93,7 @@ function identifiersOfFailed({ organizationId, externalId, kind, raw }: FailedIt
 
 function normals(type: string, value: string, countries: Iterable<string | null>): Identifier[] {
   if (type === 'phone') return normalPhones(value, countries).map((normal) => ({ type, normal }));
-  const normal = normalIdentity(type, value, null);
-  return normal === undefined ? [] : [{ type, normal }];
+  return identityForms(type, value, null).map((normal) => ({ type, normal }));
 }
 
 /** An identifier by which an event names somebody. */
@@ -184,9 +183,11 @@ function namesOf(
     const { values, country: said } = namedBy(body);
     const read = new Set([countries.after(item, contact), said]);
     const asked = contact ? values.slice(1) : values;
-    return asked.flatMap(({ type, value }) =>
-      normals(type, value, read).map((each) => ({ organizationId, ...each, value, item })),
-    );
+    return asked.flatMap(({ type, value }) => {
+      // Of the forms of an opaque one the event has that which is kept, or is blocked: another may be somebody else's.
+      const named = isOpaque(type) ? [{ type, normal: value }] : normals(type, value, read);
+      return named.map((each) => ({ organizationId, ...each, value, item }));
+    });
   });
 }
 

@@ -24,6 +24,7 @@ import {
 } from './event-effects.js';
 import { addWarnings, countEvents, writeEvents, writeLetters } from './event-writer.js';
 import { decideClaims } from './identity-claims.js';
+import { withKeptIdentifiers } from './kept-identifiers.js';
 import {
   failed,
   type Arrival,
@@ -86,9 +87,10 @@ export class EventProcessor {
   ): Promise<readonly Effect[]> {
     progress.stage = 'resolve';
     const { fresh, duplicates, dead: refused } = await sortArrivals(tx, arrivals, letterId);
+    const read = await withKeptIdentifiers(tx, this.blocklist, fresh);
     const { items, contactOf, contacts, found, origins, erased } = await resolveContacts(
       tx,
-      fresh,
+      read,
       this.blocklist,
     );
     if (letterId !== undefined) demandProcessable(refused, erased);
@@ -119,9 +121,10 @@ export class EventProcessor {
    * passed over.
    * @throws RaceLost, Superseded
    */
-  async resume(tx: WorkerTransaction, item: WorkItem, from: ResumePoint, progress: Progress): Promise<void> {
+  async resume(tx: WorkerTransaction, sent: WorkItem, from: ResumePoint, progress: Progress): Promise<void> {
     progress.stage = 'profile';
-    const contact = await lockContactOf(tx, item.organizationId, item.eventId);
+    const contact = await lockContactOf(tx, sent.organizationId, sent.eventId);
+    const [item = sent] = await withKeptIdentifiers(tx, this.blocklist, [sent]);
     if (from.onDeleted) contact.deleted = true;
     const declared = await this.declaredFor(tx, [item]);
     const blocked = await blockedIn(tx, this.blocklist, [item], () => contact);

@@ -4,10 +4,12 @@ import {
   IDENTITIES_OF_CONTACT,
   identityLimit,
   makesRoom,
-  normalIdentity,
+  matchedIdentity,
+  mayBeNew,
+  shownIdentity,
 } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { later, RaceLost, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import { ownersOf, toChunkIdentity, type IdentityRow } from './contact-resolution.js';
 import type { WorkItem } from './work-item.js';
 
@@ -19,18 +21,19 @@ const OF_CONTACTS = `
                    WHERE organization_id = contact.organization_id AND contact_id = contact.id AND yielded_at IS NULL
                   OFFSET 0) AS i`;
 
-/** What is unique is so among active contacts; by its external id a soft-deleted one still takes its events. */
+/** Locks those that are still deleted: a restore of one locks the same row. */
+const DELETED_OWNERS = `
+  SELECT contact.id
+    FROM unnest($1::uuid[], $2::uuid[]) AS owner (organization_id, id)
+    JOIN contacts AS contact ON contact.organization_id = owner.organization_id AND contact.id = owner.id
+   WHERE contact.deleted_at IS NOT NULL
+   ORDER BY contact.organization_id, contact.id FOR NO KEY UPDATE OF contact`;
+
 const YIELD = `
-  WITH owner AS (
-    SELECT contact.organization_id, contact.id, contested.identity_id
-      FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS contested (organization_id, identity_id, contact_id)
-      JOIN contacts AS contact
-        ON contact.organization_id = contested.organization_id AND contact.id = contested.contact_id
-     WHERE contact.deleted_at IS NOT NULL
-     ORDER BY contact.organization_id, contact.id FOR NO KEY UPDATE OF contact)
-  UPDATE identities AS identity SET yielded_at = now() FROM owner
-   WHERE identity.organization_id = owner.organization_id AND identity.id = owner.identity_id
-     AND identity.contact_id = owner.id AND identity.type <> 'external_id'
+  UPDATE identities AS identity SET yielded_at = now()
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS given (organization_id, id, contact_id)
+   WHERE identity.organization_id = given.organization_id AND identity.id = given.id
+     AND identity.contact_id = given.contact_id AND identity.yielded_at IS NULL
   RETURNING identity.id`;
 
 /** An identity that an identify names for its contact. */
@@ -41,6 +44,8 @@ export interface Claim {
   readonly type: string;
   readonly value: string;
   readonly normal: string;
+  /** True if it may become an identity where nobody has it. */
+  readonly mayBeNew: boolean;
   /** Where the event names it. */
   readonly pointer: string;
 }
@@ -53,7 +58,7 @@ export type ClaimOutcome =
   | { claim: Claim; added: ChunkIdentity; latest: boolean; evicted?: ChunkIdentity }
   | { claim: Claim; seen: ChunkIdentity; tellsOfLatest: boolean }
   | { claim: Claim; refused: 'identity_taken'; owner: ChunkIdentity }
-  | { claim: Claim; refused: 'limit_reached' };
+  | { claim: Claim; refused: 'limit_reached' | 'invalid_format' };
 
 /** A value that an identify names and that no identity can have. */
 interface Malformed {
@@ -72,7 +77,8 @@ export function claimsOf(
   const { profile, organizationId } = contact;
   if (profile?.email && profile.emailNormal && taken.includes('email')) {
     const { email: value, emailNormal: normal } = profile;
-    claims.push({ organizationId, contact, item, type: 'email', value, normal, pointer: '/traits/email' });
+    const pointer = '/traits/email';
+    claims.push({ organizationId, contact, item, type: 'email', value, normal, mayBeNew: true, pointer });
   }
   if (profile?.phone && taken.includes('phone')) {
     const { phone: value } = profile;
@@ -83,31 +89,52 @@ export function claimsOf(
       type: 'phone',
       value,
       normal: value,
+      mayBeNew: true,
       pointer: '/traits/phone',
     });
   }
   const { identities = [] } = item.body as IdentifyBody;
   identities.forEach(({ type, value }, index) => {
-    const normal = normalIdentity(type, value, profile?.country);
+    const normal = matchedIdentity(type, value, profile?.country);
     const pointer = `/identities/${index}/value`;
     if (normal === undefined) malformed.push({ pointer, code: 'invalid_format' });
     else {
-      const trimmed = type === 'email' ? value.trim() : value;
-      claims.push({ organizationId, contact, item, type, value: trimmed, normal, pointer });
+      const isGood = mayBeNew(type, value, profile?.country);
+      claims.push({
+        organizationId,
+        contact,
+        item,
+        type,
+        value: shownIdentity(type, value),
+        normal,
+        mayBeNew: isGood,
+        pointer,
+      });
     }
   });
   return { claims, malformed };
 }
 
+/** The owners of what is claimed, while that is decided. */
+interface Owners {
+  readonly owners: Map<string, ChunkIdentity>;
+  /** The ids of identities that soft-deleted contacts have. Such a contact claims nothing itself. */
+  readonly ofDeleted: ReadonlySet<string>;
+  /** Those of them that are given up. */
+  readonly yielded: ChunkIdentity[];
+}
+
 /**
  * Decides the claims in their order: one owner per (type, normal value), so a value of another contact stays with it;
  * beyond the limit of a type, or of all together, a contact gives up its least recently seen anonymous or device id for
- * another of the type, and gains no other (core.md §3).
+ * another of the type, and gains no other (core.md §3). A soft-deleted contact yields what another comes to have, and asks
+ * for it back when it is restored.
+ * @throws RaceLost when what a deleted contact would yield has gone to another meanwhile
  */
 export async function decideClaims(tx: Transaction, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   if (claims.length === 0) return [];
   const owners = new Map((await ownersOf(tx, claims)).map((own) => [keyOf(own), own]));
-  await yieldFromDeleted(tx, claims, owners);
+  const ofDeleted = await identitiesOfDeleted(tx, claims, owners);
   const contacts = [...new Set(claims.map(({ contact }) => contact))];
   const rows = await tx.prepared<IdentityRow>(OF_CONTACTS, [
     contacts.map(({ organizationId }) => organizationId),
@@ -118,27 +145,43 @@ export async function decideClaims(tx: Transaction, claims: readonly Claim[]): P
   for (const row of rows) {
     held.get(row.contactId)?.push(owners.get(keyOf(row)) ?? toChunkIdentity(row));
   }
-  return claims.map((claim) => decide(claim, owners, heldBy(held, claim.contact)));
+  const yielded: ChunkIdentity[] = [];
+  const outcomes = claims.map((claim) =>
+    decide(claim, { owners, ofDeleted, yielded }, heldBy(held, claim.contact)),
+  );
+  await yieldAll(tx, yielded);
+  return outcomes;
 }
 
-/** A soft-deleted contact gives up what another claims; it asks for it back when it is restored. */
-async function yieldFromDeleted(
+/** The external id stays: by it a soft-deleted contact still takes its events. */
+async function identitiesOfDeleted(
   tx: Transaction,
   claims: readonly Claim[],
-  owners: Map<string, ChunkIdentity>,
-): Promise<void> {
+  owners: ReadonlyMap<string, ChunkIdentity>,
+): Promise<ReadonlySet<string>> {
   const contested = claims.flatMap((claim) => {
     const owner = owners.get(keyOf(claim));
-    return owner && owner.contactId !== claim.contact.id ? owner : [];
+    const isContested = owner && owner.contactId !== claim.contact.id && owner.type !== 'external_id';
+    return isContested ? owner : [];
   });
-  if (contested.length === 0) return;
-  const rows = await tx.query<{ id: string }>(YIELD, [
+  if (contested.length === 0) return new Set();
+  const rows = await tx.query<{ id: string }>(DELETED_OWNERS, [
     contested.map(({ organizationId }) => organizationId),
-    contested.map(({ id }) => id),
     contested.map(({ contactId }) => contactId),
   ]);
-  const yielded = new Set(rows.map(({ id }) => id));
-  for (const [key, { id }] of owners) if (yielded.has(id)) owners.delete(key);
+  const deleted = new Set(rows.map(({ id }) => id));
+  return new Set(contested.filter(({ contactId }) => deleted.has(contactId)).map(({ id }) => id));
+}
+
+async function yieldAll(tx: Transaction, identities: readonly ChunkIdentity[]): Promise<void> {
+  if (identities.length === 0) return;
+  const rows = await tx.query(YIELD, [
+    identities.map(({ organizationId }) => organizationId),
+    identities.map(({ id }) => id),
+    identities.map(({ contactId }) => contactId),
+  ]);
+  if (rows.length !== identities.length)
+    throw new RaceLost('An identity of a deleted contact went to another meanwhile');
 }
 
 /** The identities of a contact; one that this chunk makes has its external id from the start. */
@@ -149,12 +192,13 @@ function heldBy(held: Map<string, ChunkIdentity[]>, contact: ChunkContact): Chun
   return list;
 }
 
-function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIdentity[]): ClaimOutcome {
+function decide(claim: Claim, { owners, ofDeleted, yielded }: Owners, held: ChunkIdentity[]): ClaimOutcome {
   const { contact, type, normal, item } = claim;
   const owner = owners.get(keyOf(claim)) ?? held.find((own) => own.type === type && own.normal === normal);
-  if (owner && owner.contactId !== contact.id) return { claim, refused: 'identity_taken', owner };
+  const isOwn = owner?.contactId === contact.id;
+  if (owner && !isOwn && !ofDeleted.has(owner.id)) return { claim, refused: 'identity_taken', owner };
   const ofType = held.filter((own) => own.type === type);
-  if (owner) {
+  if (owner && isOwn) {
     const before = owner.lastSeenAt;
     owner.lastSeenAt = later(before, item.occurredAt);
     const others = ofType.filter((own) => own !== owner);
@@ -163,8 +207,10 @@ function decide(claim: Claim, owners: Map<string, ChunkIdentity>, held: ChunkIde
     const onAnotherDay = dayOf(before) !== dayOf(owner.lastSeenAt);
     return { claim, seen: owner, tellsOfLatest: isLatest && (!wasLatest || onAnotherDay) };
   }
+  if (!claim.mayBeNew) return { claim, refused: 'invalid_format' };
   const full = ofType.length >= identityLimit(type) || held.length >= IDENTITIES_OF_CONTACT;
   if (full && !(makesRoom(type) && ofType.length > 0)) return { claim, refused: 'limit_reached' };
+  if (owner) yielded.push(owner);
   const evicted = full ? leastRecentlySeen(ofType) : undefined;
   if (evicted) {
     held.splice(held.indexOf(evicted), 1);

@@ -1,5 +1,5 @@
-import { readTrait } from '../contacts/known-traits.js';
-import { normalPhone } from '../identities/identity-value.js';
+import { matchedPhone } from '@customer-platform/http';
+import { readTrait, UNKNOWN } from '../contacts/known-traits.js';
 
 /** A value by which an event names a person, as it was written. */
 interface NamedValue {
@@ -43,7 +43,7 @@ export function namedBy(body: unknown): NamedPerson {
 
 /** The country that traits say, as a profile reads it. */
 function saidCountry(traits: Readonly<Record<string, unknown>>): string | null {
-  const read = readTrait('country', traits['country'] ?? null, null);
+  const read = readTrait('country', traits['country'] ?? null, UNKNOWN);
   return 'value' in read ? read.value : null;
 }
 
@@ -83,13 +83,23 @@ function addressOf(word: string): string | undefined {
   return end === 0 ? undefined : `${word.slice(0, at)}@${domain.slice(0, end)}`;
 }
 
-/** A number in E.164, read as one of each of the countries; empty if it is no number. */
+/** The end that a spreadsheet gives a number that it takes for an amount: `56987650002.0`. */
+export const END_OF_AMOUNT = /[.,](0+)\s*$/;
+
+/**
+ * A number in E.164, read as one of each of the countries; empty if it is no number. Of what a spreadsheet wrote, which is
+ * taken for no number any more, both are sought: the number that it was, and the one that was made of it once, zeros
+ * included.
+ */
 export function normalPhones(value: string, countries: Iterable<string | null>): string[] {
+  const isAmount = END_OF_AMOUNT.test(value);
+  const texts = isAmount ? [value.replace(END_OF_AMOUNT, ''), value.replace(END_OF_AMOUNT, '$1')] : [value];
   const numbers = new Set<string>();
-  for (const country of countries) {
-    const number = normalPhone(value, country);
-    if (number !== undefined) numbers.add(number);
-  }
+  for (const country of countries)
+    for (const text of texts) {
+      const number = matchedPhone(text, country);
+      if (number !== undefined) numbers.add(number);
+    }
   return [...numbers];
 }
 

@@ -71,7 +71,7 @@ afterAll(() => core.close());
 async function organizations(): Promise<string[]> {
   const ids = Array.from({ length: ORGANIZATIONS }, () => newId());
   for (const id of ids.slice(1)) {
-    const caller = core.app.as(id, ['core.segments.create']);
+    const caller = core.app.as(id, ['core.segments.create', 'core.events.read']);
     const rule = { event: 'bought', count: { op: 'gte', value: 1 } };
     expectStatus(await caller.post('/v1/core/segments', { name: 'Buyers', rule }), 201);
   }

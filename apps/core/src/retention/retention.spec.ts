@@ -6,7 +6,7 @@ import {
   newId,
   type RetainedKind,
 } from '@customer-platform/database';
-import { eventually, type Caller } from '@customer-platform/testing';
+import { DatabaseFault, eventually, type Caller } from '@customer-platform/testing';
 import { accepted, aTrack, processing, START_MS, startCore, type TestCore } from '../core.fixture.js';
 import { RETAINED_EVENTS } from './retained-events.js';
 import { RETAINED_LETTERS } from './retained-letters.js';
@@ -191,6 +191,26 @@ describe('events of which an organization says for how long they are kept', () =
     expect(await idsOf(id)).toEqual([]);
     const letters = await caller.get<{ data: Letter[] }>('/v1/core/dead-letters');
     expect(letters.body.data).toMatchObject([{ code: 'idempotency_key_conflict', state: 'closed' }]);
+  });
+
+  it('of one organization that run into their time limit hold up nobody else’s', async () => {
+    const [one, other] = [core.anOrganization(), core.anOrganization()];
+    for (const { id } of [one, other]) await store(id, [60 * DAY_MS]);
+    keeps(other.id, { events_days: 30 });
+    await hasKept(one.id, { events_days: 30 });
+    const fault = await DatabaseFault.in(core.database, {
+      table: 'events',
+      on: 'DELETE',
+      when: `OLD.organization_id = '${one.id}'`,
+      code: '57014',
+    });
+    try {
+      expect(await instance().sweep()).toBe(1);
+      expect([await idsOf(one.id), await idsOf(other.id)]).toMatchObject([{ length: 1 }, { length: 0 }]);
+    } finally {
+      await fault.mend();
+    }
+    expect(await instance().sweep()).toBe(1);
   });
 
   it('are said to be gone where they were asked for', async () => {

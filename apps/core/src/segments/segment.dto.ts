@@ -91,7 +91,7 @@ export const SEGMENT_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { Outbox } from '@customer-platform/event-bus';
@@ -134,8 +135,12 @@ export class SegmentWorld {
     });
   }
 
-  /** Does work whose first transaction over organizations that writes ends as if its process were killed just before the commit. */
+  /**
+   * Does work whose first transaction over organizations that writes ends as if its process were killed just before the
+   * commit. What the app's own jobs write meanwhile goes on.
+   */
   async killed(work: () => Promise<unknown>): Promise<void> {
+    const within = new AsyncLocalStorage<true>();
     const database = this.core.app.app.get(Database, { strict: false });
     const run = database.acrossOrganizations.bind(database);
     let killed = false;
@@ -145,13 +150,16 @@ export class SegmentWorld {
         const [written] = await tx.query<{ id: string | null }>(
           'SELECT pg_current_xact_id_if_assigned() AS id',
         );
-        if (killed || !written?.id) return result;
+        if (killed || !written?.id || !within.getStore()) return result;
         killed = true;
         throw new Error('killed');
       }, options),
     );
-    await work();
-    spy.mockRestore();
+    try {
+      await within.run(true, work);
+    } finally {
+      spy.mockRestore();
+    }
   }
 
   /** The evaluator that another instance on the same database would have. */

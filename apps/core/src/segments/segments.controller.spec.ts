@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '@customer-platform/permissions';
 import { expectProblem, expectStatus, itBehavesLikeASoftDeletableResource } from '@customer-platform/testing';
 import { SEGMENTS, SegmentWorld } from './segment.fixture.js';
 import type { SegmentDto } from './segment.dto.js';
@@ -22,6 +23,7 @@ describe('/v1/core/segments', () => {
       delete: 'core.segments.delete',
       purge: 'core.segments.purge',
     },
+    needsBeside: ['core.contacts.read'],
     body: (number) => ({ name: `Segment ${number}`, rule: rule(number) }),
     patch: (number) => ({ description: `For ${number}`, rule: rule(`plan ${number}`) }),
     unique: 'name',
@@ -52,6 +54,35 @@ describe('POST /v1/core/segments', () => {
     const { id } = (await caller.post<SegmentDto>(SEGMENTS, { name: 'Pro', rule: rule('pro') })).body;
     const patched = await caller.patch(`${SEGMENTS}/${id}`, { rule: wrong });
     expect(expectProblem(patched, 400, 'invalid_segment_rule').errors).toMatchObject([{ pointer }]);
+  });
+
+  it('403 for a rule that looks at what its writer cannot read, on PATCH too; what stands may be put back', async () => {
+    const { id, caller } = world.anOrganization();
+    const consent = { consent: { purpose: 'marketing', channel: 'email' }, status: 'granted' };
+    const leaves = [
+      ['core.contacts.read', rule('pro')],
+      ['core.consents.read', consent],
+      ['core.events.read', { event: 'paid' }],
+    ] as const;
+    const { body } = await caller.post<SegmentDto>(SEGMENTS, {
+      name: 'All',
+      rule: { any: [{ event: 'other' }] },
+    });
+    const path = `${SEGMENTS}/${body.id}`;
+    for (const [permission, leaf] of leaves) {
+      const others = PERMISSIONS.filter((each) => each !== permission);
+      const unable = world.core.app.as(id, others);
+      const asked = { rule: { any: [{ not: { all: [leaf] } }] } };
+      for (const answer of [
+        await unable.post(SEGMENTS, { name: permission, ...asked }),
+        await unable.patch(path, asked),
+      ])
+        expect(expectProblem(answer, 403, 'permission_denied')).toMatchObject({ permission });
+      const able = world.core.app.as(id, ['core.segments.create', permission]);
+      expectStatus(await able.post(SEGMENTS, { name: permission, ...asked }), 201);
+    }
+    const blind = world.core.app.as(id, ['core.segments.update']);
+    expectStatus(await blind.patch(path, { name: 'Others', rule: { any: [{ event: 'other' }] } }), 200);
   });
 
   it('takes a name of up to 120 characters, unique whatever its case', async () => {

@@ -43,7 +43,9 @@ export class SegmentsController {
   @CreateEndpoint({
     permission: 'core.segments.create',
     summary: 'Create a segment',
-    description: 'It is `building` until its rule has been applied to all contacts.',
+    description:
+      'It is `building` until its rule has been applied to all contacts. A rule needs the permissions that read what its ' +
+      'leaves look at.',
     response: SegmentDto,
     problems: ['invalid_segment_rule', 'duplicate_value', 'limit_reached'],
   })
@@ -67,7 +69,9 @@ export class SegmentsController {
   @UpdateEndpoint({
     permission: 'core.segments.update',
     summary: 'Change a segment',
-    description: 'A rule replaces the whole rule, makes a new version, and is applied to all contacts.',
+    description:
+      'A rule replaces the whole rule, makes a new version, and is applied to all contacts. Another one needs the ' +
+      'permissions that read what its leaves look at.',
     response: SegmentDto,
     problems: ['invalid_segment_rule', 'duplicate_value'],
   })

@@ -19,6 +19,7 @@ import type { Cause } from './following/segment-follower.js';
 import { SegmentSignal } from './following/segment.signal.js';
 import { PreviewSlots } from './previewing/preview-slots.js';
 import { parseNewRule } from './rules/parse-rule.js';
+import { demandReadable } from './rules/read-permissions.js';
 import type { CreateSegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
 import { Segment } from './segment.entity.js';
 
@@ -77,9 +78,12 @@ export class SegmentsService {
     return this.segments.page(context, query);
   }
 
-  /** @throws Problem `invalid_segment_rule`, `duplicate_value`, `limit_reached` */
+  /**
+   * Who is in it tells what its rule looks at, so that whoever writes one must be able to read that.
+   * @throws Problem `invalid_segment_rule`, `permission_denied`, `duplicate_value`, `limit_reached`
+   */
   create(context: RequestContext, { name, description, rule }: CreateSegmentDto): Promise<Segment> {
-    parseNewRule(rule);
+    demandReadable(context, parseNewRule(rule));
     const values: Partial<Segment> = {
       name,
       description: description ?? null,
@@ -98,9 +102,13 @@ export class SegmentsService {
 
   /** Another rule makes another version, and is applied to all contacts. @throws Problem as `create` */
   update(context: RequestContext, id: string, body: UpdateSegmentDto): Promise<Segment> {
-    const patch = (segment: Segment): Patch<Segment> => patchOf(segment, body);
-    if (body.rule === undefined) return this.segments.update(context, id, patch);
-    parseNewRule(body.rule);
+    if (body.rule === undefined)
+      return this.segments.update(context, id, (segment) => patchOf(segment, body));
+    const rule = parseNewRule(body.rule);
+    const patch = (segment: Segment): Patch<Segment> => {
+      if (!sameJson(segment.rule, body.rule)) demandReadable(context, rule);
+      return patchOf(segment, body);
+    };
     return this.registering(context, (tx) => this.segments.update(context, id, patch, { tx }));
   }
 

@@ -1,6 +1,8 @@
-import { newId } from '@customer-platform/database';
+import { jest } from '@jest/globals';
+import { Clock, newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import {
+  behindLock,
   DatabaseFault,
   eventually,
   expectProblem,
@@ -278,6 +280,28 @@ describe('an erasure', () => {
     const left = await world.read(caller, request);
     expect(left.state).toBe('rejected');
     expect(JSON.stringify(left)).not.toContain(mark);
+  });
+
+  it('ends what waits for somebody else when that has let go', async () => {
+    const { caller } = world.contacts.anOrganization();
+    const request = await open(caller, 'rectification');
+    const { core } = world.contacts;
+    const clock = jest.spyOn(core.app.app.get(Clock), 'now');
+    const later = new Date(Date.now() + 60_000);
+    try {
+      await behindLock(
+        core.database,
+        { sql: 'SELECT FROM subject_requests WHERE id = $1 FOR UPDATE', values: [request.id] },
+        () => world.erase(caller, { contact_id: request.contact_id }),
+        () => clock.mockReturnValue(later),
+      );
+    } finally {
+      clock.mockRestore();
+    }
+    expect(await world.read(caller, request)).toMatchObject({
+      state: 'rejected',
+      completed_at: later.toISOString(),
+    });
   });
 
   it('that the release before has begun takes words and ends requests before its receipt', async () => {

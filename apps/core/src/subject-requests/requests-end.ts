@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { SOURCES } from './archive/archive-sources.js';
 import {
@@ -138,11 +138,10 @@ export class RequestsEnd {
   }
 
   private async end(tx: Transaction, contactIds: readonly string[], why: string): Promise<void> {
-    const now = this.clock.now();
     const person = [tx.organizationId, contactIds];
     // Whoever completes an archive locks it before its request; one that was begun meanwhile is dropped thereafter.
     await tx.query(DROP, person);
-    await tx.query(LOCK, person);
+    const [, now] = await afterLocks(this.clock, tx.query(LOCK, person));
     await tx.query(DROP, person);
     // Of others who were merged with them once.
     await this.withdraw(tx, { of: contactIds, from: [], since: now });

@@ -7,7 +7,7 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { ArchiveStart } from './archive/archive-start.js';
 import { ByHand, demandContent } from './by-hand.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
-import { normalIdentity } from '../identities/identity-value.js';
+import { identityForms, normalIdentity } from '../identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
 import { ErasureStart } from './erasure/erasure-start.js';
 import { dueAt, EARLIEST, extendedDueAt } from './jurisdictions.js';
@@ -59,7 +59,9 @@ const REJECT = `
 
 const HOLDER = `
   SELECT identity.contact_id AS id FROM identities AS identity
-   WHERE identity.organization_id = $1 AND type = $2 AND normal_value = $3 AND yielded_at IS NULL`;
+   WHERE identity.organization_id = $1 AND type = $2 AND normal_value = ANY($3::text[])
+     AND yielded_at IS NULL
+   ORDER BY array_position($3::text[], normal_value) LIMIT 1`;
 
 /** Two that are opened at once see each other. */
 const OPENING = `SELECT pg_advisory_xact_lock(hashtextextended('subject-requests:' || $1::text || $2::text, 0))`;
@@ -279,12 +281,12 @@ async function holderOf(
   tx: Transaction,
   { type, value }: NonNullable<CreateSubjectRequestDto['identity']>,
 ): Promise<string | undefined> {
-  const normal = normalIdentity(type, value, null);
-  if (normal === undefined) {
+  const forms = identityForms(type, value, null);
+  const [holder] = await tx.query<{ id: string }>(HOLDER, [tx.organizationId, type, forms]);
+  if (!holder && normalIdentity(type, value, null) === undefined) {
     const detail = `The value is no ${type.replaceAll('_', ' ')}.`;
     throw Problem.validation([{ pointer: '/identity/value', code: 'invalid_format', detail }]);
   }
-  const [holder] = await tx.query<{ id: string }>(HOLDER, [tx.organizationId, type, normal]);
   return holder?.id;
 }
 

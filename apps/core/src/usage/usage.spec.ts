@@ -1,6 +1,10 @@
-import { newId } from '@customer-platform/database';
-import { eventually, type Caller } from '@customer-platform/testing';
+import { Database, DatabaseUnavailable, newId } from '@customer-platform/database';
+import { RecordConsumers } from '@customer-platform/event-bus';
+import { DatabaseFault, eventually, type Caller } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
+import { encodeFrame, encodeRecord } from '../ingestion/event-frame.js';
+import { QueuePositions } from '../processing/queue-positions.js';
+import { AcceptanceCounter } from './acceptance-counter.js';
 import type { UsageDto } from './usage.dto.js';
 
 describe('GET /v1/core/usage', () => {
@@ -66,6 +70,67 @@ describe('GET /v1/core/usage', () => {
       },
     ]);
     expect(usage.totals).toMatchObject({ events: { accepted: 9 }, contacts: { active: 4, created: 2 } });
+  });
+
+  it('counts once what was owed and is committed, though nobody learns of the commit', async () => {
+    const [a, b] = [newId(), newId()];
+    const app = core.app.app;
+    const database = app.get(Database, { strict: false });
+    let [now, isLost] = [Date.now(), false];
+    const losing = Object.create(database, {
+      acrossOrganizations: {
+        value: async (...unit: Parameters<Database['acrossOrganizations']>) => {
+          const result = await database.acrossOrganizations(...unit);
+          if (isLost) throw new DatabaseUnavailable(new Error('the answer is lost'));
+          return result;
+        },
+      },
+    }) as Database;
+    const get = { strict: false } as const;
+    const counter = new AcceptanceCounter(
+      app.get(RecordConsumers, get),
+      losing,
+      app.get(QueuePositions, get),
+      { now: () => new Date(now) },
+    );
+    /** A record of a partition that nobody else reads. */
+    const record = (offset: string, ...of: string[]) => {
+      const frame = { kind: 'track', receivedAt: now, body: Buffer.from('{}') } as const;
+      const value = encodeRecord(
+        of.map((organizationId) => encodeFrame({ organizationId, eventId: newId(), ...frame })),
+      );
+      return { partition: 900, offset, timestamp: now, key: 'k', value };
+    };
+    const fail = (...ids: string[]) =>
+      DatabaseFault.in(core.database, {
+        table: 'usage_acceptances',
+        on: 'INSERT',
+        when: `NEW.organization_id IN (${ids.map((id) => `'${id}'`).join(', ')})`,
+      });
+    const both = await fail(a, b);
+    await counter['add']([record('0', a, a, a, b)]);
+    await both.mend();
+    now += 60_000;
+    const one = await fail(b);
+    const second = record('1', a, a);
+    isLost = true;
+    await expect(counter['add']([second])).rejects.toThrow(DatabaseUnavailable);
+    isLost = false;
+    await one.mend();
+    now += 60_000;
+    // As it comes again.
+    await counter['add']([second]);
+    const counted = await core.database.query(
+      `SELECT organization_id AS id, sum(counted)::int AS counted FROM usage_acceptances
+        WHERE organization_id = ANY($1) GROUP BY organization_id`,
+      [[a, b]],
+    );
+    expect(new Map(counted.map(({ id, counted: sum }) => [id, sum]))).toEqual(
+      new Map([
+        [a, 5],
+        [b, 1],
+      ]),
+    );
   });
 
   it.each([

@@ -27,19 +27,17 @@ export class ContactRefsConsumer {
     return this.follower.follow(events);
   }
 
-  /**
-   * The contact is marked first: whoever still writes for it is waited for, whoever comes later is refused. Where more is
-   * left than one transaction should remove, the receipt comes with the last piece.
-   */
+  /** Where more is left than one transaction should remove, the receipt comes with the last piece. */
   @OnEvent('core.erasure.requested.v1')
   erase(requests: ErasureRequested[]): Promise<void> {
     return this.erasures.perform(requests, {
       family: (tx, contactId) => this.familyOf(tx, contactId),
       erase: (tx, contactIds, request) => this.eraseOne(tx, contactIds, request),
+      part: (tx, contactIds) => this.follower.part(tx, contactIds),
     });
   }
 
-  /** With those of whom it has rows: one of them may be erased already, and is known to be merged no more. */
+  /** Adds those of whom it has rows: one of them may be erased already, and is known to be merged no more. */
   private async familyOf(tx: Transaction, contactId: string): Promise<string[]> {
     const family = await this.refs.withMerged(tx, contactId);
     const origins = [];
@@ -53,9 +51,7 @@ export class ContactRefsConsumer {
     request: ErasureRequested,
   ): Promise<ErasedCounts | undefined> {
     if (await isUnderWay(tx, request)) return undefined;
-    await this.refs.erase(tx, contactIds);
-    const counts: Record<string, number> = {};
-    for (const rows of this.rows.all()) counts[rows.resource] = await rows.erase(tx, contactIds);
+    const counts = await this.follower.erase(tx, contactIds);
     let isDone = true;
     for (const rows of this.rows.allSettled()) {
       const settled = await rows.settle(tx, contactIds);

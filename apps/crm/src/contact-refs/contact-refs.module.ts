@@ -20,6 +20,6 @@ import { ContactRefsConsumer } from './contact-refs.consumer.js';
     ContactRowsRegistry,
     CoreContacts,
   ],
-  exports: [ContactReferences, ContactRefs, ContactRowsRegistry, ErasureModule],
+  exports: [ContactFollower, ContactReferences, ContactRefs, ContactRowsRegistry, ErasureModule],
 })
 export class ContactRefsModule {}

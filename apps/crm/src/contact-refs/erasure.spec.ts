@@ -1,22 +1,10 @@
-import { DatabaseUnavailable, newId, SigningKeys } from '@customer-platform/database';
+import { DatabaseUnavailable, SigningKeys } from '@customer-platform/database';
 import { RECEIPTS, type ErasureRequested } from '@customer-platform/erasure';
-import type { DomainEvent } from '@customer-platform/events';
-import {
-  anOrganization,
-  type Caller,
-  contactChange,
-  domainEvent,
-  expectProblem,
-  expectStatus,
-} from '@customer-platform/testing';
+import { contactChange, domainEvent, expectProblem, expectStatus } from '@customer-platform/testing';
 import { compactVerify, importJWK } from 'jose';
 import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { ContactRefsConsumer } from './contact-refs.consumer.js';
-
-const NOTES = '/v1/crm/notes';
-const LISTS = '/v1/crm/lists';
-
-type Completed = DomainEvent<'crm.erasure.completed.v1'>;
+import { ErasureWorld, NOTES } from './erasure.fixture.js';
 
 let crm: TestCrm;
 let consumer: ContactRefsConsumer;
@@ -29,89 +17,9 @@ beforeEach(() => {
   crm.modules.reset();
 });
 
-/** An organization with contacts, notes, and requests to erase. */
-class World {
-  readonly organizationId = anOrganization().id;
-  readonly caller: Caller = crm.app.as(this.organizationId, [
-    'crm.notes.create',
-    'crm.notes.read',
-    'crm.notes.delete',
-    'crm.lists.create',
-    'crm.lists.read',
-    'crm.lists.update',
-  ]);
-
-  async contact(): Promise<string> {
-    const id = newId();
-    await consumer.follow([
-      domainEvent('core.contact.created.v1', this.organizationId, contactChange(id, 1)),
-    ]);
-    return id;
-  }
-
-  async note(contactId: string): Promise<string> {
-    const answer = await this.caller.post<{ id: string }>(NOTES, { contact_id: contactId, body: 'A note' });
-    expectStatus(answer, 201);
-    return answer.body.id;
-  }
-
-  request(contactId: string, contactIds?: string[]): ErasureRequested {
-    return domainEvent('core.erasure.requested.v1', this.organizationId, {
-      subject_request_id: newId(),
-      contact_id: contactId,
-      ...(contactIds && { contact_ids: contactIds }),
-    });
-  }
-
-  /** Core's news of a merge or of its undoing, heard now. */
-  hears(verb: 'merged' | 'unmerged', survivor: string, merged: string, version: number): Promise<void> {
-    const versions = { survivor_version: version, merged_version: version };
-    const data = { merge_id: newId(), survivor_id: survivor, merged_id: merged, ...versions };
-    return consumer.follow([domainEvent(`core.contact.${verb}.v1`, this.organizationId, data)]);
-  }
-
-  /** A list that holds these contacts, added one after the other. */
-  async list(contactIds: readonly string[]): Promise<string> {
-    const answer = await this.caller.post<{ id: string }>(LISTS, { name: newId() });
-    expectStatus(answer, 201);
-    for (const id of contactIds)
-      expectStatus(await this.caller.post(`${LISTS}/${answer.body.id}/members`, { contact_ids: [id] }), 200);
-    return answer.body.id;
-  }
-
-  /** Whom a list counts, and whom it shows. */
-  async members(list: string): Promise<{ count: number; ids: string[] }> {
-    const [{ body: own }, { body: members }] = [
-      await this.caller.get<{ member_count: number }>(`${LISTS}/${list}`),
-      await this.caller.get<{ data: { contact_id: string }[] }>(`${LISTS}/${list}/members`),
-    ];
-    return { count: own.member_count, ids: members.data.map(({ contact_id: id }) => id) };
-  }
-
-  async notes(): Promise<number> {
-    const [row] = await crm.database.query<{ count: number }>(
-      'SELECT count(*)::int AS count FROM notes WHERE organization_id = $1',
-      [this.organizationId],
-    );
-    return row?.count ?? NaN;
-  }
-
-  /** What was told of a request, oldest first. */
-  async told({ data }: ErasureRequested): Promise<Completed[]> {
-    const rows = await crm.database.query<{ messages: [string, string][] }>(
-      'SELECT messages FROM outbox WHERE organization_id = $1 ORDER BY id',
-      [this.organizationId],
-    );
-    return rows
-      .flatMap(({ messages }) => messages.map(([, value]) => JSON.parse(value) as Completed))
-      .filter(({ type }) => type === 'crm.erasure.completed.v1')
-      .filter((each) => each.data.subject_request_id === data.subject_request_id);
-  }
-}
-
 describe('the erasure of a contact', () => {
   it('takes its rows, soft-deleted too, and leaves those of others', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const [contact, other] = [await world.contact(), await world.contact()];
     const deleted = await world.note(contact);
     await world.caller.delete(`${NOTES}/${deleted}`);
@@ -127,7 +35,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('ends in a receipt that the shown keys verify, and that names nobody', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const contact = await world.contact();
     await world.note(contact);
     const request = world.request(contact);
@@ -155,7 +63,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('asked for again, also at the same time, answers with the one receipt', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const contact = await world.contact();
     await world.note(contact);
     const request = world.request(contact);
@@ -168,7 +76,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('takes what is parked of the contact and of those merged into it, also when it was parked since', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const [contact, merged, other] = [await world.contact(), await world.contact(), await world.contact()];
     await crm.database.query(
       `UPDATE contact_refs SET state = 'merged', merged_into = $3 WHERE organization_id = $1 AND id = $2`,
@@ -180,31 +88,48 @@ describe('the erasure of a contact', () => {
         [other]: {},
         list: { merged_id: merged },
       }))
-        await crm.database.query(
-          `INSERT INTO parked_events (organization_id, id, consumer, topic, key, event_id, event_type, payload, error,
-                                      attempts)
-           VALUES ($1, gen_random_uuid(), 'c', 't', $2, gen_random_uuid(), 'core.contact.updated.v1', $3, 'E', 1)`,
-          [world.organizationId, key, JSON.stringify(payload)],
-        );
-    };
-    const keys = async () => {
-      const rows = await crm.database.query<{ key: string }>(
-        'SELECT key FROM parked_events WHERE organization_id = $1',
-        [world.organizationId],
-      );
-      return rows.map(({ key }) => key);
+        await world.parks('core.contact.updated.v1', key, payload);
     };
     const request = world.request(contact, [contact, merged]);
     await parked();
     await consumer.erase([request]);
-    expect(await keys()).toEqual([other]);
+    expect(await world.parked()).toEqual([other]);
     await parked();
     await consumer.erase([request]);
-    expect(await keys()).toEqual([other, other]);
+    expect(await world.parked()).toEqual([other, other]);
+  });
+
+  it('asked for again takes, and gives back, what the release before left under the contact', async () => {
+    const world = new ErasureWorld(crm);
+    const [erased, living, active] = [await world.contact(), await world.contact(), await world.contact()];
+    await world.note(erased);
+    const request = world.request(erased, [erased]);
+    await consumer.erase([request]);
+    const notes = [await world.note(living), await world.note(active), await world.note(active)];
+    for (const [note, origin] of [
+      [notes[0], living],
+      [notes[1], erased],
+    ])
+      await crm.database.query(
+        'UPDATE notes SET contact_id = $2, origin_contact_id = $3 WHERE organization_id = $4 AND id = $1',
+        [note, erased, origin, world.organizationId],
+      );
+    await consumer.erase([request]);
+    const rows = await crm.database.query(
+      'SELECT id, contact_id FROM notes WHERE organization_id = $1 ORDER BY created_at, id',
+      [world.organizationId],
+    );
+    expect(rows).toEqual([
+      { id: notes[0], contact_id: living },
+      { id: notes[2], contact_id: active },
+    ]);
+    const told = await world.told(request);
+    expect(new Set(told.map(({ data }) => data.receipt)).size).toBe(1);
+    expect(told).toHaveLength(2);
   });
 
   it('asked for by another request finds nothing, and says so', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const contact = await world.contact();
     await world.note(contact);
     const [first, second] = [world.request(contact), world.request(contact)];
@@ -213,7 +138,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('holds against whatever is told of the contact later', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const contact = await world.contact();
     await consumer.erase([world.request(contact)]);
     await consumer.follow([
@@ -224,7 +149,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('holds for a contact that was never told of, whatever core still answers', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const { id } = crm.aContact(world.organizationId);
     await consumer.erase([world.request(id)]);
     const answer = await world.caller.post(NOTES, { contact_id: id, body: 'A note' });
@@ -232,7 +157,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('leaves the same contact id of another organization alone', async () => {
-    const [world, other] = [new World(), new World()];
+    const [world, other] = [new ErasureWorld(crm), new ErasureWorld(crm)];
     const contact = await world.contact();
     await consumer.follow([
       domainEvent('core.contact.created.v1', other.organizationId, contactChange(contact, 1)),
@@ -243,7 +168,7 @@ describe('the erasure of a contact', () => {
   });
 
   it('races 100 notes: none is left after the receipt', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const contact = await world.contact();
     const writing = Array.from({ length: 100 }, () =>
       world.caller.post(NOTES, { contact_id: contact, body: 'A note' }),
@@ -282,7 +207,7 @@ describe('the keys of receipts', () => {
 
 describe('an erasure heard of before', () => {
   it('the undo that parted its contact from another takes what still stands under the other', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const [merged, survivor] = [await world.contact(), await world.contact()];
     const kept = await world.note(survivor);
     await world.note(merged);
@@ -304,7 +229,7 @@ describe('an erasure heard of before', () => {
   });
 
   it.each(['named', 'not named'])('a merge takes what was written on who was merged, %s', async (how) => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const ids = [await world.contact(), await world.contact(), await world.contact()];
     const [survivor = '', between = '', merged = ''] = ids;
     for (const id of ids) await world.note(id);
@@ -324,7 +249,7 @@ describe('an erasure heard of before', () => {
   it.each(['named', 'not named'])(
     'after the end of who was merged counts what was theirs, %s',
     async (how) => {
-      const world = new World();
+      const world = new ErasureWorld(crm);
       const [survivor, merged] = [await world.contact(), await world.contact()];
       for (const id of [survivor, merged]) await world.note(id);
       await world.hears('merged', survivor, merged, 2);
@@ -338,8 +263,32 @@ describe('an erasure heard of before', () => {
     },
   );
 
+  it.each(['before the request', 'before it was asked again'])(
+    'gives back what is theirs to whom an undo has parted, which was parked %s and goes',
+    async (when) => {
+      const world = new ErasureWorld(crm);
+      const [erased, parted] = [await world.contact(), await world.contact()];
+      const kept = await world.note(parted);
+      const list = await world.list([parted]);
+      const request = world.request(erased, [erased]);
+      if (when === 'before it was asked again') await consumer.erase([request]);
+      await world.hears('merged', erased, parted, 2);
+      await world.parks('core.contact.unmerged.v1', erased, { merged_id: parted });
+      await consumer.erase([request]);
+      expect(await world.parked()).toEqual([]);
+      const told = await world.told(request);
+      expect(told.at(-1)?.data.counts).toMatchObject({ notes: 0, 'list-members': 0 });
+      // Told again, the merge does not take it away.
+      await world.hears('merged', erased, parted, 2);
+      const note = await world.caller.get<{ contact_id: string }>(`${NOTES}/${kept}`);
+      expect(note.body.contact_id).toBe(parted);
+      expect(await world.members(list)).toEqual({ count: 1, ids: [parted] });
+      await world.note(parted);
+    },
+  );
+
   it('the undo of an inner merge leaves what was written on whom core does not name', async () => {
-    const world = new World();
+    const world = new ErasureWorld(crm);
     const ids = [await world.contact(), await world.contact(), await world.contact()];
     const [survivor = '', between = '', parted = ''] = ids;
     for (const id of ids) await world.note(id);

@@ -7,14 +7,14 @@ const BEGIN = `
   VALUES ($1, $2, $3::uuid[], $4, $5, $6)`;
 const FIND = `
   SELECT FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2`;
-/** Of two requests for one person the earlier counts what goes. */
+/** Of two requests for one person the earlier counts what goes, and nothing goes twice. */
+const COUNTING = `
+  SELECT subject_request_id AS id, contact_ids FROM contact_erasures
+   WHERE organization_id = $1 AND contact_ids && $2::uuid[] ORDER BY begun_at, subject_request_id FOR UPDATE`;
 const COUNT = `
   UPDATE contact_erasures
      SET counts = counts || jsonb_build_object($3::text, coalesce((counts->>$3)::bigint, 0) + $4::bigint)
-   WHERE organization_id = $1 AND subject_request_id = (
-     SELECT subject_request_id FROM contact_erasures WHERE organization_id = $1 AND contact_ids && $2::uuid[]
-      ORDER BY begun_at, subject_request_id LIMIT 1)
-  RETURNING 1`;
+   WHERE organization_id = $1 AND subject_request_id = $2`;
 const NEXT_DONE = `
   SELECT organization_id, subject_request_id AS "requestId", contact_ids AS "contactIds", counts,
          correlation_id AS "correlationId", causation_id AS "causationId"
@@ -44,14 +44,28 @@ export async function isUnderWay(tx: Transaction, { data }: ErasureRequested): P
   return (await tx.query(FIND, [tx.organizationId, data.subject_request_id])).length > 0;
 }
 
-/** Adds what went of these contacts to the erasure that is under way of one of them. @returns whether there is one */
+/**
+ * Adds what went to the erasures that are under way, to each its own.
+ * @param removed of each row the contacts whose it was
+ * @returns how many rows are of none that is under way
+ */
 export async function countErased(
   tx: Transaction,
-  contactIds: readonly string[],
   resource: string,
-  removed: number,
-): Promise<boolean> {
-  return (await tx.query(COUNT, [tx.organizationId, contactIds, resource, removed])).length > 0;
+  removed: readonly (readonly string[])[],
+): Promise<number> {
+  if (removed.length === 0) return 0;
+  const contacts = [...new Set(removed.flat())];
+  const erasures = await tx.query<{ id: string; contact_ids: string[] }>(COUNTING, [
+    tx.organizationId,
+    contacts,
+  ]);
+  const counting = (whose: readonly string[]): string | undefined =>
+    erasures.find(({ contact_ids: ids }) => whose.some((id) => ids.includes(id)))?.id;
+  const byErasure = Map.groupBy(removed, counting);
+  for (const [id, rows] of byErasure)
+    if (id !== undefined) await tx.query(COUNT, [tx.organizationId, id, resource, rows.length]);
+  return byErasure.get(undefined)?.length ?? 0;
 }
 
 /** One of which no piece is left, and which nobody else ends, of none of the resting organizations. @param waiting requests that are left alone for now */

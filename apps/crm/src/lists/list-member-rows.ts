@@ -72,7 +72,7 @@ export const LIST_MEMBER_ROWS: ContactRows = {
   },
 };
 
-/** Under whom the rows that concern these contacts stand. */
+/** The contacts under whom the rows that concern these stand. */
 async function holdersOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(HOLDERS, [tx.organizationId, contactIds]);
   return rows.map(({ id }) => id);

@@ -52,7 +52,7 @@ export const LISTS_LIST: ListDefinition = {
     updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
   },
   sorts: {
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

@@ -18,6 +18,8 @@ import { IndexMergedContacts1768200001000 } from './1768200001000-index-merged-c
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { IndexMovedRows1768400000000 } from './1768400000000-index-moved-rows.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
+import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
+import { SortRecordsByLanguage1768442000000 } from './1768442000000-sort-records-by-language.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -40,4 +42,6 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   CreateInstallation1768388000000,
   IndexMovedRows1768400000000,
   KeepProofsOfParkedEvents1768410000000,
+  SortNamesByLanguage1768431000000,
+  SortRecordsByLanguage1768442000000,
 ];

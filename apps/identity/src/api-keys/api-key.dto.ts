@@ -115,7 +115,7 @@ export const API_KEY_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { column: 'created_at', type: 'time' },
-    name: { column: 'name', type: 'string' },
+    name: { column: 'name', type: 'string', byLanguage: true },
     last_used_at: { column: 'last_used_at', type: 'time', nulls: 'last' },
   },
   defaultSort: '-created_at',

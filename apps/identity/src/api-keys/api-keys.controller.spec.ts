@@ -1,7 +1,8 @@
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
-import { newId } from '@customer-platform/database';
+import { jest } from '@jest/globals';
+import { Clock, newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
-import { Caller, eventually, type Answer } from '@customer-platform/testing';
+import { behindLock, Caller, eventually, type Answer } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import type { ApiKeyDto, IssuedApiKeyDto } from './api-key.dto.js';
 
@@ -151,6 +152,22 @@ describe('API keys', () => {
       ]);
     });
 
+    it('409 limit_reached beyond 200 that work, rotated ones among them; rotating works always', async () => {
+      await bench.within(organization.id, (tx) =>
+        tx.query(
+          `INSERT INTO api_keys (organization_id, id, name, role_id, key_hash, prefix, created_at, updated_at)
+           SELECT $1, gen_random_uuid(), 'Bulk', $2, sha256(n::text::bytea), 'cpk_live_0000', now(), now()
+             FROM generate_series(1, 197) n`,
+          [organization.id, roleId],
+        ),
+      );
+      const { body: first } = await create({});
+      const { status, body: second } = await rotate(first.id);
+      expect([status, (await create({})).status]).toEqual([200, 409]);
+      expect((await rotate(second.id)).status).toBe(200);
+      expect((await create({})).status).toBe(409);
+    });
+
     it('409 limit_reached beyond 200 active keys, and room again after one is revoked', async () => {
       await bench.within(organization.id, (tx) =>
         tx.query(
@@ -215,6 +232,35 @@ describe('API keys', () => {
       const { body: revoked } = await create({});
       await organization.admin.delete(`${KEYS}/${revoked.id}`);
       expect(await rotate(revoked.id)).toMatchObject({ status: 409, body: { code: 'invalid_state' } });
+    });
+
+    it('ends the eldest at once where the key was made by a rotation itself', async () => {
+      const { body: first } = await create({});
+      const { body: second } = await rotate(first.id);
+      const { body: third } = await rotate(second.id);
+      const statuses = await Promise.all(
+        [first, second, third].map(async ({ id }) => (await find(id))?.status),
+      );
+      expect(statuses).toEqual(['revoked', 'expiring', 'active']);
+      await eventually(async () => expect(await works(first.key)).toBe(401));
+      expect([await works(second.key), await works(third.key)]).toEqual([403, 403]);
+    });
+
+    it('409 invalid_state for a key that expires while it is waited for', async () => {
+      const end = new Date(Date.now() + 3_600_000);
+      const { id } = (await create({ expires_at: end.toISOString() })).body;
+      const clock = jest.spyOn(bench.app.app.get(Clock, { strict: false }), 'now');
+      try {
+        const answer = await behindLock(
+          bench.database,
+          { sql: 'SELECT FROM api_keys WHERE id = $1 FOR UPDATE', values: [id] },
+          () => rotate(id),
+          () => clock.mockReturnValue(end),
+        );
+        expect(answer).toMatchObject({ status: 409, body: { code: 'invalid_state', state: 'expired' } });
+      } finally {
+        clock.mockRestore();
+      }
     });
 
     it('makes one successor of ten rotations at once', async () => {

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Clock, Database, pageOf, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from '../roles/escalation.js';
@@ -35,13 +35,13 @@ UPDATE api_keys SET rotated_at = $3, expires_at = least(expires_at, $4), updated
  WHERE organization_id = $1 AND id = $2
 RETURNING id, prefix, role_id, expires_at`;
 
-const COUNT_ACTIVE = `
+/** Rotated ones too, for as long as they work. */
+const COUNT_WORKING = `
 SELECT count(*)::int AS count FROM api_keys
- WHERE organization_id = $1 AND revoked_at IS NULL AND rotated_at IS NULL
-   AND (expires_at IS NULL OR expires_at > now())`;
+ WHERE organization_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`;
 
-/** An organization has so many active keys at most (identity.md §6). */
-const MOST_ACTIVE = 200;
+/** An organization is issued no further key while so many work (identity.md §6). */
+const MOST_WORKING = 200;
 
 /** API keys: machines' credentials, each of a machine role of the organization (identity.md §6). */
 @Injectable()
@@ -85,21 +85,22 @@ export class ApiKeysService {
   }
 
   /**
-   * Replaces a key: a new one of the same name, role and length of life; the former works for `expiresIn` seconds yet.
+   * Replaces a key: a new one of the same name, role and length of life; the former works for `expiresIn` seconds yet,
+   * and the one before that no more. However many keys there are, so that a key can always be replaced.
    * @throws Problem `not_found`, `invalid_state` for a key that is not active, `reference_deleted` if
    *   its role is deleted, `privilege_escalation`
    */
   async rotate(context: RequestContext, id: string, expiresIn: number): Promise<IssuedApiKeyDto> {
     return this.database.inOrganization(context, async (tx) => {
-      const former = await this.lock(tx, id);
-      if (former.status !== 'active') {
+      const [former, now] = await afterLocks(this.clock, this.lock(tx, id));
+      const state = hasEnded(former, now) ? 'expired' : former.status;
+      if (state !== 'active') {
         throw new Problem('invalid_state', {
-          detail: `Only an active key can be rotated; this one is ${former.status}.`,
-          members: { state: former.status },
+          detail: `Only an active key can be rotated; this one is ${state}.`,
+          members: { state },
         });
       }
       demandHeld(context, await this.grants.referenced(tx, { id: former.role_id, kind: 'machine' }));
-      const now = this.clock.now();
       const issued = await this.issuing.issue(tx, context, {
         name: former.name,
         roleId: former.role_id,
@@ -107,6 +108,8 @@ export class ApiKeysService {
         createdAt: now,
         rotatedFromId: id,
       });
+      // Of one line two work, so that replacing them makes them no more than two each.
+      if (former.rotated_from_id !== null) await this.issuing.revoke(tx, context, former.rotated_from_id);
       await this.endFormer(tx, context, id, now, new Date(now.getTime() + expiresIn * 1_000), issued);
       return this.shown(tx, issued);
     });
@@ -143,11 +146,11 @@ export class ApiKeysService {
     await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [
       `limit:api_keys:${tx.organizationId}`,
     ]);
-    const [row] = await tx.query<{ count: number }>(COUNT_ACTIVE, [tx.organizationId]);
-    if ((row?.count ?? 0) < MOST_ACTIVE) return;
+    const [row] = await tx.query<{ count: number }>(COUNT_WORKING, [tx.organizationId]);
+    if ((row?.count ?? 0) < MOST_WORKING) return;
     throw new Problem('limit_reached', {
-      detail: `At most ${String(MOST_ACTIVE)} API keys can be active.`,
-      members: { limit: MOST_ACTIVE },
+      detail: `At most ${String(MOST_WORKING)} API keys can work, those that were rotated and have not ended yet among them.`,
+      members: { limit: MOST_WORKING },
     });
   }
 
@@ -160,6 +163,11 @@ export class ApiKeysService {
   private async shown(tx: Transaction, { id, key }: IssuedApiKey): Promise<IssuedApiKeyDto> {
     return { ...toApiKeyDto(await this.lock(tx, id)), key };
   }
+}
+
+/** Its state as it was read is that of the beginning of the transaction, before it was waited for. */
+function hasEnded({ status, expires_at: end }: ApiKeyRow, now: Date): boolean {
+  return status !== 'revoked' && end !== null && end <= now;
 }
 
 /** The new key lives as long as the former was given to live. */

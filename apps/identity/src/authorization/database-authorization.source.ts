@@ -20,6 +20,7 @@ import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-t
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
 import { permissionsAs } from './permissions-as.js';
+import { withinScopes } from './within-scopes.js';
 import { RegistryPool, type NamedStatement } from './registry.pool.js';
 import {
   RESOLVE_API_KEY,
@@ -157,10 +158,12 @@ function toResolvedCredential(row: ResolvedKeyRow): ResolvedCredential {
       ...(tenant === undefined ? {} : { tenant_id: tenant }),
       ...(chain.length === 0 ? {} : { ancestors: chain }),
     },
-    permissions:
+    permissions: withinScopes(
       row.impersonator_permissions === undefined
         ? row.permissions
         : permissionsAs(row.permissions, row.impersonator_permissions),
+      row.api_scopes ?? null,
+    ),
     restriction: restrictionOf(row),
     ...(row.session_id === undefined ? {} : { session_id: row.session_id }),
     epoch: Number(row.epoch),

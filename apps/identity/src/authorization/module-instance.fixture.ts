@@ -69,12 +69,13 @@ export class ModuleInstance {
   /** One request with a key or a token, for a route that needs the permission, if one is named. */
   async ask(
     credential: string,
-    options: AuthenticationOptions = { accepts: 'api_key|user' },
+    options: Omit<AuthenticationOptions, 'address'> = { accepts: 'api_key|user' },
     permission?: Permission,
   ): Promise<Verdict> {
     try {
       const header = `Bearer ${credential}`;
-      const caller = this.resolver.peek(header) ?? (await this.resolver.authenticate(header, options));
+      const said = { ...options, address: '192.0.2.1' };
+      const caller = this.resolver.peek(header) ?? (await this.resolver.authenticate(header, said));
       if (permission !== undefined && !caller.permissions.has(permission)) return 'permission_denied';
       return caller.unconfirmed ? 'unconfirmed' : 'permitted';
     } catch (error) {

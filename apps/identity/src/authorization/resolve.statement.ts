@@ -120,7 +120,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
        floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       ${PERMISSIONS_OF_MEMBER} AS permissions
+       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions
   FROM sessions s
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
@@ -142,7 +142,7 @@ SELECT i.user_id AS id, i.id AS session_id, i.actor_id AS impersonator_id, i.org
        least(i.expires_at, s.expires_at, s.idle_expires_at) <= statement_timestamp() AS expired,
        floor(extract(epoch FROM least(i.expires_at, s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
-       ${PERMISSIONS_OF_MEMBER} AS permissions, ${permissionsOf('am')} AS impersonator_permissions
+       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions, ${permissionsOf('am')} AS impersonator_permissions
   FROM impersonations i
   JOIN sessions s ON s.organization_id = i.organization_id AND s.id = i.actor_session_id AND s.user_id = i.actor_id
    AND s.ended_at IS NULL
@@ -205,6 +205,8 @@ export interface ResolvedKeyRow {
   /** Of a user. */
   session_id?: string;
   lacks_mfa?: boolean;
+  /** What its client may use of them; null: all. Of an impersonation, those of the session that it was begun in. */
+  api_scopes?: string[] | null;
   /** Who acts as the user, and what they may themselves. */
   impersonator_id?: string;
   impersonator_permissions?: string[];

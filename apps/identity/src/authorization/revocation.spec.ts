@@ -123,7 +123,10 @@ describe('losing a right, with Kafka absent', () => {
   ])('no process sees a permission over a second after it was taken %s', async (_, statement) => {
     const key = await aKey();
     const holds = async (instance: ModuleInstance) => {
-      const caller = await instance.resolver.authenticate(`Bearer ${key.key}`, { accepts: 'api_key' });
+      const caller = await instance.resolver.authenticate(`Bearer ${key.key}`, {
+        accepts: 'api_key',
+        address: '192.0.2.1',
+      });
       return caller.permissions.has('core.events.write');
     };
     /** The first answer that the registry gives: what it owes is no permission, and one that comes late is one. */

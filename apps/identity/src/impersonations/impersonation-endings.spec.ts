@@ -33,10 +33,16 @@ async function fromClient(): Promise<string> {
 
 async function fromConnection(): Promise<string> {
   const path = await made('/v1/identity/sso-connections', anSsoConnection({ domains: ['example.com'] }));
-  await acting.sql(`UPDATE sso_connections SET status = 'active' WHERE organization_id = $1 AND id = $2`, [
-    acting.organization.id,
-    idOf(path),
-  ]);
+  const connection = [acting.organization.id, idOf(path)];
+  await acting.sql(
+    `UPDATE sso_connections SET status = 'active' WHERE organization_id = $1 AND id = $2`,
+    connection,
+  );
+  await acting.sql(
+    `INSERT INTO sso_domains (organization_id, connection_id, domain, proven_at)
+     VALUES ($1, $2, 'example.com', now())`,
+    connection,
+  );
   await acting.from({ connectionId: idOf(path) });
   return path;
 }

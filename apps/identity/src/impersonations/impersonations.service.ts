@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
@@ -22,9 +22,8 @@ SELECT u.id, u.status FROM users u
  ORDER BY u.id FOR SHARE OF u`;
 const MEMBERSHIP = 'SELECT FROM memberships WHERE organization_id = $1 AND user_id = $2 FOR SHARE';
 const SESSION = `
-SELECT amr, authenticated_at, client_id, expires_at FROM sessions
- WHERE organization_id = $1 AND id = $2 AND user_id = $3 AND ended_at IS NULL
-   AND least(expires_at, idle_expires_at) > $4 FOR SHARE`;
+SELECT amr, authenticated_at, client_id, expires_at, least(expires_at, idle_expires_at) AS ends_at FROM sessions
+ WHERE organization_id = $1 AND id = $2 AND user_id = $3 AND ended_at IS NULL FOR SHARE`;
 
 const INSERT = `
 INSERT INTO impersonations
@@ -46,6 +45,7 @@ interface SessionRow {
   authenticated_at: Date;
   client_id: string | null;
   expires_at: Date;
+  ends_at: Date;
 }
 
 /** An impersonation as it was begun. */
@@ -139,9 +139,9 @@ export class ImpersonationsService {
       userId,
     ]);
     const memberships = await tx.query(MEMBERSHIP, [organizationId, userId]);
-    const ofSession = [organizationId, sessionId, principal.id, this.clock.now()];
-    const [row] = await tx.query<SessionRow>(SESSION, ofSession);
-    if (!row) throw new Problem('invalid_token');
+    const locked = tx.query<SessionRow>(SESSION, [organizationId, sessionId, principal.id]);
+    const [[row], now] = await afterLocks(this.clock, locked);
+    if (!row || row.ends_at <= now) throw new Problem('invalid_token');
     if (!row.amr.includes('mfa')) throw needsSecondFactor();
     const user = people.find(({ id }) => id === userId);
     if (!user || memberships.length === 0) throw noMember();

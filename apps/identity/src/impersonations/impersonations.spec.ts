@@ -1,7 +1,8 @@
-import { newId } from '@customer-platform/database';
+import { jest } from '@jest/globals';
+import { Clock, newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { eventually, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
+import { behindLock, eventually, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { IdentityBench } from '../identity-app.fixture.js';
 import { Invitations } from '../invitations/invitation.fixture.js';
@@ -54,6 +55,21 @@ describe('POST /v1/identity/impersonations', () => {
       [acting.organization.id, acting.actor.sessionId],
     );
     expect(life((await acting.started()).body)).toBeLessThanOrEqual(100_000);
+  });
+
+  it('401 in a session that ends while it is waited for', async () => {
+    const clock = jest.spyOn(bench.app.app.get(Clock, { strict: false }), 'now');
+    try {
+      const answer = await behindLock(
+        bench.database,
+        { sql: 'SELECT FROM sessions WHERE id = $1 FOR UPDATE', values: [acting.actor.sessionId] },
+        () => acting.start(),
+        () => clock.mockReturnValue(new Date(Date.now() + 48 * 3_600_000)),
+      );
+      expectProblem(answer, 401, 'invalid_token');
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('shows no token to who repeats it', async () => {

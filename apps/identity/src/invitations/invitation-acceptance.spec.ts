@@ -1,6 +1,7 @@
-import { newId } from '@customer-platform/database';
+import { jest } from '@jest/globals';
+import { Clock, newId } from '@customer-platform/database';
 import type { Page } from '@customer-platform/http';
-import { Caller, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
+import { behindLock, Caller, expectProblem, expectStatus, kafkaProbe } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import type { MembershipDto } from '../memberships/membership.dto.js';
@@ -320,6 +321,22 @@ describe('the token', () => {
     const { invitation, token } = await invited();
     await guests.expire(invitation);
     expectProblem(await guests.accept({ token, ...NEW }), 401, 'token_expired');
+  });
+
+  it('401 token_expired where its time ends while the invitation is waited for', async () => {
+    const { invitation, token } = await invited();
+    const clock = jest.spyOn(bench.app.app.get(Clock, { strict: false }), 'now');
+    try {
+      const answer = await behindLock(
+        bench.database,
+        { sql: 'SELECT FROM invitations WHERE id = $1 FOR UPDATE', values: [invitation.id] },
+        () => guests.accept({ token, ...NEW }),
+        () => clock.mockReturnValue(new Date(Date.parse(invitation.expires_at))),
+      );
+      expectProblem(answer, 401, 'token_expired');
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('403 of an organization suspended, 401 of one deleted', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { CredentialResolver } from '@customer-platform/authorization';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { validateBody, type RequestOrigin } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { MembershipsService } from '../memberships/memberships.service.js';
@@ -14,7 +14,7 @@ import { SsoSignIn, type SsoWayIn } from '../sso-connections/sso-sign-in.js';
 import { UserArrivals } from '../users/user-arrivals.js';
 import { AcceptInvitationDto, type AcceptedInvitationDto } from './invitation.dto.js';
 import { InvitationJournal } from './invitation-journal.js';
-import { INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
+import { asOf, INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
 import { InvitationTokens, type TokenOfInvitation } from './invitation-tokens.js';
 
 /** The request as far as somebody who is nobody yet has one. */
@@ -105,7 +105,7 @@ export class InvitationAcceptance {
     return session ? { ...answer, access_token: await this.accessTokens.issue(session) } : answer;
   }
 
-  /** What a user who signs in is invited to, by the proof of a token; undefined where that is nobody's, or another's. */
+  /** The organization that a user who signs in is invited to, by the proof of a token; undefined where that is nobody's, or another's. */
   async offered(userId: string, proof: string): Promise<{ organization: string } | undefined> {
     const token = this.tokens.readProof(proof);
     if (!token) return undefined;
@@ -136,9 +136,12 @@ export class InvitationAcceptance {
    * Whoever has the mail of an invitation is not thereby the user of its address: only that user's own access token is.
    * Nobody who acts in the user's name joins for them.
    */
-  private async isSignedIn(userId: string, { authorization }: AcceptanceRequest): Promise<boolean> {
+  private async isSignedIn(
+    userId: string,
+    { authorization, ip: address }: AcceptanceRequest,
+  ): Promise<boolean> {
     try {
-      const caller = await this.credentials.authenticate(authorization, { accepts: 'user' });
+      const caller = await this.credentials.authenticate(authorization, { accepts: 'user', address });
       const { principal, actor, restriction } = caller;
       if (principal.type !== 'user' || principal.id !== userId || actor.impersonatorId) return false;
       if (restriction === 'mfa_required') throw new Problem('mfa_required');
@@ -158,8 +161,10 @@ export class InvitationAcceptance {
     const [organization] = await tx.query<OrganizationRow>(ORGANIZATION, [organizationId]);
     // Shared while it is only looked at: who accepts in between would look like somebody known before.
     const select = SELECT + (lock ? ' FOR UPDATE' : ' FOR SHARE');
-    const [invitation] = await tx.query<InvitationRow>(select, [organizationId, id]);
-    if (!organization || invitation?.generation !== generation) throw new Problem('invalid_token');
+    const locked = tx.query<InvitationRow>(select, [organizationId, id]);
+    const [[row], now] = await afterLocks(this.clock, locked);
+    if (!organization || row?.generation !== generation) throw new Problem('invalid_token');
+    const invitation = asOf(row, now);
     if (invitation.status === 'expired') throw new Problem('token_expired');
     if (invitation.status !== 'pending') throw new Problem('invalid_token');
     if (organization.status === 'suspended') throw new Problem('organization_suspended');
@@ -231,7 +236,7 @@ export class InvitationAcceptance {
   }
 }
 
-/** Of one that was used, withdrawn or is over there is nothing to offer. */
+/** Answers nothing of one that was used, withdrawn or is over. @throws every other error */
 function unlessDead(error: unknown): undefined {
   const isDead = error instanceof Problem && DEAD.has(error.code);
   if (!isDead) throw error;

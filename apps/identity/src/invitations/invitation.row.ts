@@ -21,6 +21,11 @@ export const INVITATION_COLUMNS = `
   id, email, role_ids, locale, generation, life_seconds, expires_at, accepted_at, resent_at, created_at, updated_at,
   CASE WHEN status = 'pending' AND expires_at <= now() THEN 'expired' ELSE status END AS status`;
 
+/** The same of one that was waited for: its state as it was read is that of the beginning of the transaction. */
+export function asOf(row: InvitationRow, now: Date): InvitationRow {
+  return row.status === 'pending' && row.expires_at <= now ? { ...row, status: 'expired' } : row;
+}
+
 export function toInvitationDto(row: InvitationRow): InvitationDto {
   return {
     id: row.id,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import {
+  afterLocks,
   Clock,
   Database,
   newId,
@@ -13,7 +14,8 @@ import { demandHeld } from '../roles/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import type { CreateInvitationDto, InvitationDto } from './invitation.dto.js';
 import { InvitationJournal } from './invitation-journal.js';
-import { INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
+import { asOf, INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
+import { keptAddress } from '../is-email-address.js';
 
 /** So often in so long an invitation is sent again (identity.md §3). */
 const MOST_RESENDS = 5;
@@ -65,7 +67,7 @@ export class InvitationsService {
    *   `duplicate_value` while one to the address is pending
    */
   create(context: RequestContext, body: CreateInvitationDto): Promise<InvitationDto> {
-    const email = body.email.toLowerCase();
+    const email = keptAddress(body.email);
     const roleIds = (body.role_ids ?? []).map((id) => id.toLowerCase());
     const { locale, expires_in: seconds } = body;
     return this.database.inOrganization(context, async (tx) => {
@@ -88,11 +90,10 @@ export class InvitationsService {
    */
   resend(context: RequestContext, id: string): Promise<InvitationDto> {
     return this.database.inOrganization(context, async (tx) => {
-      const invitation = await lock(tx, id);
+      const [invitation, now] = await this.lock(tx, id);
       if (invitation.status !== 'pending' && invitation.status !== 'expired') throw invalidState(invitation);
       const held = await this.grants.of(tx, invitation.role_ids);
       demandHeld(context, [...new Set([...held.values()].flat())]);
-      const now = this.clock.now();
       const recent = invitation.resent_at.filter((at) => now.getTime() - at.getTime() < DAY_MS);
       demandRoom(recent, now);
       const values = [tx.organizationId, id, now, [...recent, now]];
@@ -105,9 +106,9 @@ export class InvitationsService {
   /** Its token is dead. @throws Problem `not_found`, `invalid_state` for one that is not pending */
   async withdraw(context: RequestContext, id: string): Promise<void> {
     await this.database.inOrganization(context, async (tx) => {
-      const invitation = await lock(tx, id);
+      const [invitation, now] = await this.lock(tx, id);
       if (invitation.status !== 'pending') throw invalidState(invitation);
-      const [row] = await tx.query<InvitationRow>(REVOKE, [tx.organizationId, id, this.clock.now()]);
+      const [row] = await tx.query<InvitationRow>(REVOKE, [tx.organizationId, id, now]);
       if (!row) throw new Problem('not_found');
       await this.journal.record(tx, context, 'revoked', row);
     });
@@ -121,12 +122,13 @@ export class InvitationsService {
     }
     return [...permissions];
   }
-}
 
-async function lock(tx: Transaction, id: string): Promise<InvitationRow> {
-  const [row] = await tx.query<InvitationRow>(`${SELECT} AND id = $2 FOR UPDATE`, [tx.organizationId, id]);
-  if (!row) throw new Problem('not_found');
-  return row;
+  private async lock(tx: Transaction, id: string): Promise<[invitation: InvitationRow, now: Date]> {
+    const locked = tx.query<InvitationRow>(`${SELECT} AND id = $2 FOR UPDATE`, [tx.organizationId, id]);
+    const [[row], now] = await afterLocks(this.clock, locked);
+    if (!row) throw new Problem('not_found');
+    return [asOf(row, now), now];
+  }
 }
 
 /** The row written, unless another one to the address is pending. */

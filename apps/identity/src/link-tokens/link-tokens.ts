@@ -55,7 +55,7 @@ export class LinkTokens {
     return timingSafeEqual(Buffer.from(token), Buffer.from(this.tokenOf(named))) ? named : undefined;
   }
 
-  /** Which token it is that somebody proves to have, without that it goes anywhere; undefined where it is none. */
+  /** The token that somebody proves to have, without sending it; undefined where it is none. */
   readProof(proof: string): NamedToken | undefined {
     if (!PROOF.test(proof)) return undefined;
     const [names = '', digest = ''] = proof.split('.');

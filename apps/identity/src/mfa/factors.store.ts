@@ -103,7 +103,7 @@ export class FactorsStore {
     return step !== null && isOfStep(this.seal.open(id, secret.toString()), code, step);
   }
 
-  /** By somebody who came in like this. */
+  /** Confirms a factor; how its user came in is noted with it. */
   async confirm(tx: WorkerTransaction, { userId, connectionId }: CameIn, factorId: string): Promise<void> {
     await tx.query(CONFIRM, [userId, factorId, this.clock.now(), connectionId ?? null]);
   }

@@ -48,6 +48,22 @@ describe('the second factor', () => {
     expectProblem(await organization.admin.post(`${MFA}/enroll`, {}), 403, 'user_required');
   });
 
+  it('is begun by who has signed in within ten minutes: 403 fresh_sign_in_required in a session that was come upon', async () => {
+    const since = (minutes: number) =>
+      bench.database.query(
+        'UPDATE sessions SET authenticated_at = authenticated_at - make_interval(mins => $2) WHERE id = $1',
+        [user.sessionId, minutes],
+      );
+    await since(9);
+    const begun = await enroll();
+    await since(2);
+    const body = { type: 'totp', name: 'Mine' };
+    const answer = await user.caller.post(`${MFA}/enroll`, body);
+    expect(expectProblem(answer, 403, 'fresh_sign_in_required')).toMatchObject({ max_age: 600 });
+    // What was begun in time is confirmed in its own.
+    expectStatus(await verify({ factor_id: begun.factor_id, code: codeOf(begun.secret) }), 200);
+  });
+
   it('begins with a secret for an authenticator app, and holds once a first code was given', async () => {
     const factor = await enroll();
     const uri = new URL(factor.otpauth_uri);

@@ -28,11 +28,12 @@ export class MfaController {
     permission: 'identity.mfa.manage',
     accepts: 'user',
     summary: 'Begin a factor, to be confirmed by a first code within ten minutes',
-    description: 'A further one needs a second factor given within the last ten minutes.',
+    description:
+      'The first needs a sign-in within the last ten minutes, a further one a second factor given within them.',
     success: 200,
     response: EnrolledFactorDto,
     secretFields: ['secret', 'otpauth_uri'],
-    problems: ['user_not_managed', 'mfa_required', 'limit_reached'],
+    problems: ['user_not_managed', 'fresh_sign_in_required', 'mfa_required', 'limit_reached'],
   })
   enroll(@Context() context: RequestContext, @Body() { name }: EnrollDto): Promise<EnrolledFactorDto> {
     return this.mfa.enroll(context, name);

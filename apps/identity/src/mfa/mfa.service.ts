@@ -2,37 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { demandFreshSignIn, FRESH_MS } from '../sessions/fresh-sign-in.js';
+import { demandOwnClient, selfOf, type Self, type Standing } from '../sessions/own-session.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
 import type { EnrolledFactorDto, MfaDto, VerifiedDto } from './mfa.dto.js';
 import { RecoveryCodesStore } from './recovery-codes.store.js';
 
-/** A further factor and new recovery codes need a second factor given so lately. */
-const FRESH_MS = 10 * 60_000;
-
 const GAIN = `
 UPDATE sessions SET mfa_at = $3, amr = ARRAY(SELECT DISTINCT unnest(amr || $4::text[]) ORDER BY 1)
  WHERE organization_id = $1 AND id = $2 AND ended_at IS NULL RETURNING id`;
-/** Whose application has the session: the platform's own (none, or a client of the root), or a tenant's. */
-const STANDING = `
-SELECT s.mfa_at, s.connection_id,
-       s.client_id IS NULL OR EXISTS (
-         SELECT FROM oauth_clients c JOIN organizations o ON o.organization_id = c.organization_id
-          WHERE c.id = s.client_id AND o.parent_id IS NULL) AS of_platform
-  FROM sessions s WHERE s.organization_id = $1 AND s.id = $2 AND s.ended_at IS NULL`;
-
-/** A user in a session, as every call here needs one. */
-interface Self {
-  readonly userId: string;
-  readonly sessionId: string;
-}
-
-interface Standing {
-  readonly mfa_at: Date | null;
-  readonly connection_id: string | null;
-  readonly of_platform: boolean;
-}
+const HOLDS = 'A second factor holds';
 
 /**
  * Second factors of the calling user (identity.md §5). They hold in every organization, while a token is of one and in
@@ -66,14 +47,19 @@ export class MfaService {
     });
   }
 
-  /** @throws Problem `user_not_managed`, `mfa_required` for a further factor without one given lately, `limit_reached` */
+  /**
+   * @throws Problem `user_not_managed`, `fresh_sign_in_required`, `mfa_required` for a further factor without one given
+   *   lately, `limit_reached`
+   */
   enroll(context: RequestContext, name: string): Promise<EnrolledFactorDto> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      const standing = await this.demandOwnClient(tx, context, self);
+      const standing = await demandOwnClient(tx, context, HOLDS);
       await this.factors.forgetStale(tx, self.userId);
       const factors = await this.factors.list(tx, self.userId);
       if (factors.some(isConfirmed)) this.demandSecondFactor(standing, FRESH_MS);
+      // Whoever has come upon a session would lock its user out of all others.
+      else await demandFreshSignIn(tx, context, this.clock);
       return this.factors.enroll(tx, self.userId, name, factors);
     });
   }
@@ -86,7 +72,7 @@ export class MfaService {
     const self = selfOf(context);
     const { userId, sessionId } = self;
     return this.attempts.attempt(userId, async (tx) => {
-      const standing = await this.demandOwnClient(tx, context, self);
+      const standing = await demandOwnClient(tx, context, HOLDS);
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
       // One that was begun while there was none yet becomes no further one by the first factor alone.
@@ -106,7 +92,7 @@ export class MfaService {
   verifyRecoveryCode(context: RequestContext, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
     return this.attempts.attempt(self.userId, async (tx) => {
-      await this.demandOwnClient(tx, context, self);
+      await demandOwnClient(tx, context, HOLDS);
       const used = await this.codes.use(tx, self.userId, code);
       if (used === undefined) return undefined;
       await this.gain(tx, context, self, ['mfa']);
@@ -122,7 +108,7 @@ export class MfaService {
   replaceRecoveryCodes(context: RequestContext): Promise<string[]> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      this.demandSecondFactor(await this.demandOwnClient(tx, context, self), FRESH_MS);
+      this.demandSecondFactor(await demandOwnClient(tx, context, HOLDS), FRESH_MS);
       const codes = await this.codes.replace(tx, self.userId);
       await this.journal.recoveryCodesReplaced(tx, context, self.userId);
       return codes;
@@ -138,20 +124,6 @@ export class MfaService {
   ): Promise<void> {
     const gained = await tx.query(GAIN, [organizationId, sessionId, this.clock.now(), amr]);
     if (gained.length === 0) throw new Problem('invalid_token');
-  }
-
-  /** @throws Problem `user_not_managed` in a session of a tenant's client */
-  private async demandOwnClient(
-    tx: WorkerTransaction,
-    { organizationId }: RequestContext,
-    { sessionId }: Self,
-  ): Promise<Standing> {
-    const [standing] = await tx.query<Standing>(STANDING, [organizationId, sessionId]);
-    if (!standing) throw new Problem('invalid_token');
-    if (standing.of_platform) return standing;
-    throw new Problem('user_not_managed', {
-      detail: 'Second factors hold in all organizations: sign in to the platform itself to change them.',
-    });
   }
 
   private demandSecondFactor({ mfa_at: at }: Standing, within = Infinity): void {
@@ -172,9 +144,4 @@ export class MfaService {
       recovery_codes_left: await this.codes.left(tx, userId),
     };
   }
-}
-
-function selfOf({ principal, sessionId }: RequestContext): Self {
-  if (principal.type !== 'user' || sessionId === undefined) throw new Problem('user_required');
-  return { userId: principal.id, sessionId };
 }

@@ -30,8 +30,15 @@ import { IndexSsoRequestsByInteraction1767123000000 } from './1767123000000-inde
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { RememberFactorsAndEnforcement1768412000000 } from './1768412000000-remember-factors-and-enforcement.js';
+import { RememberHowFreshASignInIsToBe1768422000000 } from './1768422000000-remember-how-fresh-a-sign-in-is-to-be.js';
+import { RememberKnownPlaces1768422100000 } from './1768422100000-remember-known-places.js';
+import { RecheckSsoDomains1768428000000 } from './1768428000000-recheck-sso-domains.js';
+import { LimitSessionsByScopes1768429000000 } from './1768429000000-limit-sessions-by-scopes.js';
+import { KeepUpgradesFromMixing1768931000000 } from './1768931000000-keep-upgrades-from-mixing.js';
+import { RememberZonesOfUsers1768441000000 } from './1768441000000-remember-zones-of-users.js';
 import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
 import { RememberAuthTimes1767124000000 } from './1767124000000-remember-auth-times.js';
+import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
 
 /** All migrations of identity, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -68,4 +75,11 @@ export const migrations: MigrationClass[] = [
   CreateInstallation1768388000000,
   KeepProofsOfParkedEvents1768410000000,
   RememberFactorsAndEnforcement1768412000000,
+  RememberHowFreshASignInIsToBe1768422000000,
+  RememberKnownPlaces1768422100000,
+  RecheckSsoDomains1768428000000,
+  LimitSessionsByScopes1768429000000,
+  SortNamesByLanguage1768431000000,
+  RememberZonesOfUsers1768441000000,
+  KeepUpgradesFromMixing1768931000000,
 ];

@@ -40,7 +40,8 @@ const REDIRECT_URIS = {
   example: ['https://app.example/callback'] as string[],
   description:
     'Compared character by character. https; for a public client also http to this very machine (`127.0.0.1`, `[::1]`, ' +
-    '`localhost`). No wildcard, no fragment.',
+    '`localhost`) and private-use schemes (`com.example.app:/callback`), and where it has no https any port of this ' +
+    'machine. No wildcard, no fragment.',
 } as const;
 
 /** What `POST /v1/identity/oauth-clients` takes. */
@@ -158,7 +159,7 @@ export const OAUTH_CLIENTS_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,

@@ -100,11 +100,6 @@ describe('OAuth clients', () => {
 
   it.each<[string, object, string]>([
     ['http to another host', { redirect_uris: ['http://app.example/'] }, '/redirect_uris/0'],
-    [
-      'http to this machine for a confidential one',
-      { redirect_uris: ['http://127.0.0.1/'] },
-      '/redirect_uris/0',
-    ],
     ['a fragment', { redirect_uris: ['https://app.example/#x'] }, '/redirect_uris/0'],
     ['an empty fragment', { redirect_uris: ['https://app.example/#'] }, '/redirect_uris/0'],
     ['a wildcard', { redirect_uris: ['https://*.app.example/'] }, '/redirect_uris/0'],
@@ -139,6 +134,19 @@ describe('OAuth clients', () => {
       await create({ ...open, redirect_uris: ['http://127.0.0.1:7777/cb', 'http://[::1]/cb'] }),
       201,
     );
+  });
+
+  it('400 for one that is an application and a site: two clients are', async () => {
+    const own = 'com.example.app:/callback';
+    const mixed = { ...WEB, type: 'public', redirect_uris: [own, 'https://app.example/callback'] };
+    expect(expectProblem(await create(mixed), 400, 'validation_failed')).toMatchObject({
+      errors: [{ pointer: '/redirect_uris/0', detail: expect.stringContaining('two clients') as string }],
+    });
+    const { body } = await create({ ...mixed, redirect_uris: [own], post_logout_redirect_uris: [] });
+    const bye = { post_logout_redirect_uris: ['https://app.example/bye'] };
+    expectProblem(await organization.admin.patch(`${CLIENTS}/${body.id}`, bye), 400, 'validation_failed');
+    const here = { post_logout_redirect_uris: ['http://127.0.0.1/bye', own] };
+    expectStatus(await organization.admin.patch(`${CLIENTS}/${body.id}`, here), 200);
   });
 
   it('holds a PATCH to what the client is after it', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { readConfig, serviceConfig } from '@customer-platform/config';
 import {
   Database,
   newId,
@@ -28,6 +29,7 @@ const END_GENERATION = 'UPDATE oauth_clients SET generation = $3 WHERE organizat
 @Injectable()
 export class OAuthClientsService {
   private readonly clients: ResourceStore<OAuthClient>;
+  private readonly local = readConfig(serviceConfig.pick({ PLATFORM_MODE: true })).PLATFORM_MODE === 'local';
 
   constructor(
     private readonly database: Database,
@@ -76,7 +78,7 @@ export class OAuthClientsService {
       roleId: body.role_id ?? null,
       refreshGraceSeconds: body.refresh_grace_seconds ?? 0,
     } satisfies Partial<OAuthClient>;
-    demandCoherent(values);
+    demandCoherent(values, this.local);
     const secret = values.type === 'confidential' ? newClientSecret() : undefined;
     const secretHash = secret === undefined ? null : hashClientSecret(secret);
     return this.database.inOrganization(context, async (tx) => {
@@ -104,7 +106,7 @@ export class OAuthClientsService {
         async (before) => {
           const changes = changesOf(body);
           const after = { ...before, ...changes };
-          demandCoherent(after);
+          demandCoherent(after, this.local);
           if (secret !== undefined && before.type === 'public') throw noSecret();
           // A new secret is a new way to act with the role, and in the sessions of whoever signs in.
           if (secret !== undefined || after.roleId !== before.roleId)

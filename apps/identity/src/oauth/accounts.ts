@@ -8,7 +8,7 @@ import { fromGrantId } from './grant-id.js';
 import { ORGANIZATION_CLAIMS, ORGANIZATION_SCOPE, OrganizationClaims } from './organization-claims.js';
 
 const FIND = `
-SELECT email, email_verified, name, locale, updated_at FROM users
+SELECT email, email_verified, name, locale, timezone, updated_at FROM users
  WHERE id = $1 AND status = 'active' AND deleted_at IS NULL`;
 
 interface UserRow {
@@ -16,13 +16,14 @@ interface UserRow {
   email_verified: boolean;
   name: string;
   locale: string | null;
+  timezone: string | null;
   updated_at: Date;
 }
 
 /** What each scope tells of a user (identity.md §7). */
 export const CLAIMS = {
   openid: ['sub', 'sid', 'org_id', 'auth_time', 'amr'],
-  profile: ['name', 'locale', 'updated_at'],
+  profile: ['name', 'locale', 'zoneinfo', 'updated_at'],
   email: ['email', 'email_verified'],
   [ORGANIZATION_SCOPE]: [...ORGANIZATION_CLAIMS],
 };
@@ -49,6 +50,7 @@ export class Accounts {
       ...(of ? { sid: of.sessionId, org_id: of.organizationId } : {}),
       name: user.name,
       ...(user.locale === null ? {} : { locale: user.locale }),
+      ...(user.timezone === null ? {} : { zoneinfo: user.timezone }),
       updated_at: epochSeconds(user.updated_at),
       email: user.email,
       email_verified: user.email_verified,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { InteractionResults } from 'oidc-provider';
 import { BrowserBinding } from '../sign-in/browser-binding.js';
 
-/** What the end of a sign-in keeps of the browser in which somebody has authenticated. */
+/** The part of a sign-in's result that binds it to the browser in which somebody has authenticated. */
 export function boundTo({ hash }: BrowserBinding): { browser: string } {
   return { browser: hash.toString('base64url') };
 }

@@ -61,7 +61,7 @@ WITH ended AS (
    WHERE state_hash = $1 AND kind = 'Interaction' AND expires_at > $3 RETURNING payload)
 INSERT INTO oauth_browser_states (state_hash, kind, uid, payload, expires_at)
 SELECT $5, 'Interaction', $2, jsonb_build_object('params', payload -> 'params'), $4 FROM ended`;
-/** What ended by an error, or was left, is nobody's. */
+/** Removes what ended by an error or was left: it leads nowhere. */
 const CAME_TO_NOTHING = `
 DELETE FROM oauth_browser_states
  WHERE state_hash = $1 AND kind = 'Interaction' AND coalesce(payload -> 'result' ? 'error', true)`;

@@ -39,6 +39,7 @@ export class Browser {
   /** As it is now: what is answered to the one is not known to the other. */
   copy(): Browser {
     const copy = new Browser(this.bench, { issuer: this.issuer });
+    Object.assign(copy.headers, this.headers);
     copy.become(this);
     return copy;
   }
@@ -161,12 +162,12 @@ export class TestClient {
   }
 
   /** A client of the platform's own, for the people of all organizations. */
-  static async ofRoot(bench: IdentityBench): Promise<TestClient> {
+  static async ofRoot(bench: IdentityBench, body: object = {}): Promise<TestClient> {
     const { organization, keys } = await bench.operator.recover('platform');
     const { key = '', id = '' } = keys.administrator ?? {};
     const admin = new Caller(bench.app.url, key, () => true);
     const root = { id: organization.id, admin, adminKey: key, adminKeyId: id };
-    return TestClient.register(bench, root, { organizations: 'tree' });
+    return TestClient.register(bench, root, { organizations: 'tree', ...body });
   }
 
   get id(): string {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { CONSOLE_CLIENT_ID } from '@customer-platform/config';
 import { Database, isUuid } from '@customer-platform/database';
 import type { AdapterPayload, Client } from 'oidc-provider';
 
@@ -64,6 +65,17 @@ export function isRefreshable(client: Client, { scopes }: { readonly scopes: Rea
   return client.grantTypeAllowed('refresh_token') && scopes.has('offline_access');
 }
 
+/**
+ * Whether any program on somebody's machine may be who listens there (RFC 8252, 8.6): at a port that is not registered, or
+ * behind a scheme.
+ */
+export function isAnybodys({ applicationType, redirectUris }: Client, redirectUri: unknown): boolean {
+  if (applicationType !== 'native') return false;
+  const registered = redirectUris?.find((uri) => uri === redirectUri);
+  const url = registered === undefined ? null : URL.parse(registered);
+  return url?.protocol !== 'http:' || url.port === '';
+}
+
 /** Clients as the provider wants them, read anew for each request: what ends a client ends it there and then. */
 @Injectable()
 export class ClientMetadata {
@@ -78,6 +90,7 @@ export class ClientMetadata {
       client_name: row.name,
       // What the provider holds is the hash, and compares by it.
       ...(row.secret_hash === null ? {} : { client_secret: row.secret_hash }),
+      application_type: isNative(row) ? 'native' : 'web',
       token_endpoint_auth_method: row.type === 'public' ? 'none' : 'client_secret_basic',
       grant_types: row.grant_types,
       response_types: row.grant_types.includes('authorization_code') ? ['code'] : [],
@@ -87,6 +100,16 @@ export class ClientMetadata {
       ...own(row),
     };
   }
+}
+
+/**
+ * An application on somebody's machine: public, and people are sent to that machine alone. Which port it listens at there
+ * it knows when it starts, so any will do (RFC 8252, 7.3).
+ */
+function isNative({ id, type, redirect_uris: uris, post_logout_redirect_uris: after }: ClientRow): boolean {
+  // The Console is a page, also where it is served on one's own machine.
+  if (type !== 'public' || uris.length === 0 || id === CONSOLE_CLIENT_ID) return false;
+  return ![...uris, ...after].some((uri) => /^https:/i.test(uri));
 }
 
 function own(row: ClientRow): Record<string, unknown> {

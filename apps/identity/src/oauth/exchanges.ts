@@ -39,7 +39,7 @@ export class Exchanges {
     this.underWay.set(request, { kind, token });
   }
 
-  /** What a request exchanges, which is still as it was. */
+  /** The code or token that a request exchanges, as it was found. */
   of(request: object): Pick<Exchange, 'kind' | 'token'> | undefined {
     return this.underWay.get(request);
   }
@@ -75,7 +75,7 @@ export class Exchanges {
   }
 }
 
-/** What is said of a copy. */
+/** The answer to a copy. */
 export function usedBefore(): errors.InvalidGrant {
   return new errors.InvalidGrant('it was used before');
 }

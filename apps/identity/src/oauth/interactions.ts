@@ -12,6 +12,7 @@ import { fromGrantId } from './grant-id.js';
 import { againAt } from './provider-pages.js';
 import { Providers } from './providers.js';
 import { SessionGrants } from './session-grants.js';
+import { SELECT_ACCOUNT } from './sign-in-parameters.js';
 
 /** What the user is asked for. */
 type InteractionPrompt = 'login' | 'organization' | 'consent';
@@ -35,7 +36,7 @@ export interface Interaction {
   readonly organizationId?: string;
   /** Scopes that consent is asked for. */
   readonly scopes: readonly string[];
-  /** Where the browser goes on, once the step has ended. */
+  /** The address at which the browser goes on, once the step has ended. */
   readonly leadsTo?: string;
   /** Who has authenticated already: in this browser before, unless the prompt is `login`. */
   readonly signedIn?: SignedIn;
@@ -125,13 +126,17 @@ export class Interactions {
     if (found.prompt.name === 'organization' && isKnown) return organization;
     const ts = epochSeconds(authTime ?? authenticatedAt);
     const login = { accountId: userId, amr: [...amr], ts, remember: true, connectionId };
-    return { login, authenticatedAt, authTime, ...organization };
+    const selected = found.prompt.name === SELECT_ACCOUNT ? { [SELECT_ACCOUNT]: {} } : {};
+    return { login, authenticatedAt, authTime, ...organization, ...selected };
   }
 
-  private async allow({ grantId, prompt }: ProviderInteraction, scopes: readonly string[]): Promise<void> {
+  private async allow(
+    { grantId, params, prompt }: ProviderInteraction,
+    scopes: readonly string[],
+  ): Promise<void> {
     const provider = await this.providers.current();
     const grant = grantId === undefined ? undefined : await provider.Grant.find(grantId);
-    if (!grant) throw new InteractionNotFound('The session has ended');
+    if (!grant) throw new InteractionNotFound('The session has ended', againAt(params));
     const asked = textsOf(prompt.details['scopes']);
     grant.addOIDCScope(asked.filter((scope) => scopes.includes(scope)));
     grant.rejectOIDCScope(asked.filter((scope) => !scopes.includes(scope)));

@@ -4,6 +4,7 @@ import { retentionOf, type RetentionOptions } from '@customer-platform/database'
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { Accounts } from './accounts.js';
 import { BrowserStates } from './browser-states.js';
+import { ClientSecretStrategy } from './client-secret.strategy.js';
 import { ClientMetadata } from './client-metadata.js';
 import { Exchanges } from './exchanges.js';
 import { Interactions } from './interactions.js';
@@ -49,6 +50,7 @@ const ENDED_BROWSER_STATES: RetentionOptions = {
     Accounts,
     BrowserStates,
     ClientMetadata,
+    ClientSecretStrategy,
     Exchanges,
     Interactions,
     Jwks,

@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import { DEFAULT_SETTINGS } from '../organizations/organization-settings.js';
+import {
+  DEFAULT_SETTINGS,
+  defaultMfaPolicy,
+  type OrganizationSettings,
+} from '../organizations/organization-settings.js';
 import { NO_BRANDING, type Branding } from '../organizations/branding.js';
 import { leadsTo, wayOf, type CameIn } from '../sessions/ways-in.js';
 import type { PlatformClient } from './client-metadata.js';
@@ -16,7 +20,7 @@ const NAME_LENGTH = 100;
 export interface OpenOrganization {
   readonly id: string;
   readonly name: string;
-  /** Whether its policy asks for a second factor. */
+  /** Whether its policy asks the user for a second factor. */
   readonly demandsMfa: boolean;
   /** How long a sign-in is good for there. */
   readonly absoluteHours: number;
@@ -35,7 +39,8 @@ export type Reach = Pick<PlatformClient, 'organizationId' | 'organizations'>;
 interface OrganizationRow {
   id: string;
   name: string;
-  demands_mfa: boolean;
+  mfa_policy: OrganizationSettings['mfa_policy'];
+  is_owner: boolean;
   absolute_hours: number | null;
 }
 
@@ -45,12 +50,16 @@ const WHERE_OPEN = `
   JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE m.user_id = $1 AND (o.organization_id = $2 OR ($3 AND o.path @> ARRAY[$2::uuid]))`;
 const OPEN = `
-SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AS demands_mfa,
+SELECT o.organization_id AS id, o.name, coalesce(o.settings ->> 'mfa_policy', $7) AS mfa_policy,
+       EXISTS (
+         SELECT FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.key = 'owner'
+          WHERE a.organization_id = m.organization_id AND a.membership_id = m.id) AS is_owner,
        (o.settings #>> '{session,absolute_hours}')::int AS absolute_hours ${WHERE_OPEN}`;
 const ALL = `
 SELECT o.organization_id AS id, o.name, o.slug ${WHERE_OPEN}
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_NAMED + 1)}`;
-/** By the way in which they came. */
+/** Open organizations to which the way in leads. */
 const LED = `${OPEN} AND ${leadsTo('$5', '$6')}`;
 const OFFERED = `${LED} AND lower(left(o.name, char_length($4))) = lower($4)
  ORDER BY lower(o.name), o.organization_id LIMIT ${String(MOST_OFFERED + 1)}`;
@@ -67,6 +76,8 @@ const LOOK = `SELECT name, settings -> 'branding' AS branding FROM organizations
  */
 @Injectable()
 export class OrganizationChoice {
+  private readonly mfaPolicy = defaultMfaPolicy();
+
   constructor(private readonly database: Database) {}
 
   /** By name, as far as one page goes; those whose name begins with `search`. */
@@ -79,7 +90,7 @@ export class OrganizationChoice {
     return { choices: rows.slice(0, MOST_OFFERED).map(toOpen), more: rows.length > MOST_OFFERED };
   }
 
-  /** By name, as many as a client's pages are told of; to some another sign-in may be needed. */
+  /** The organizations that a client's pages are told of, by name; some may need another sign-in. */
   async all(userId: string, reach: Reach): Promise<{ named: NamedOrganization[]; more: boolean }> {
     const values = [userId, reach.organizationId, reach.organizations === 'tree'];
     const rows = await this.database.acrossOrganizations((tx) => tx.query<NamedOrganization>(ALL, values));
@@ -126,7 +137,7 @@ export class OrganizationChoice {
     const values = [cameIn.userId, organizationId, organizations === 'tree', text];
     return this.database.acrossOrganizations(async (tx) => {
       const { only, closed } = await wayOf(tx, cameIn);
-      return tx.query<OrganizationRow>(statement, [...values, only, closed]);
+      return tx.query<OrganizationRow>(statement, [...values, only, closed, this.mfaPolicy]);
     });
   }
 }
@@ -134,8 +145,10 @@ export class OrganizationChoice {
 function toOpen({
   id,
   name,
-  demands_mfa: demandsMfa,
+  mfa_policy: policy,
+  is_owner: isOwner,
   absolute_hours: hours,
 }: OrganizationRow): OpenOrganization {
+  const demandsMfa = policy === 'required' || (policy === 'owners' && isOwner);
   return { id, name, demandsMfa, absoluteHours: hours ?? DEFAULT_SETTINGS.session.absolute_hours };
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { PERMISSIONS_OF_MEMBER, restrictionOf } from '../authorization/resolve.statement.js';
+import { withinScopes } from '../authorization/within-scopes.js';
 import { NO_BRANDING, type Branding } from '../organizations/branding.js';
 import type { GrantOf } from './grant-id.js';
 import { OrganizationChoice, type NamedOrganization, type Reach } from './organization-choice.js';
@@ -21,7 +22,7 @@ export const ORGANIZATION_CLAIMS = [
 const STANDING = `
 SELECT o.organization_id AS id, o.name, o.slug, o.locale, o.timezone, o.settings -> 'branding' AS branding, o.status,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       ${PERMISSIONS_OF_MEMBER} AS permissions
+       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions
   FROM sessions s
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL
@@ -34,6 +35,7 @@ interface StandingRow extends NamedOrganization {
   readonly status: 'active' | 'suspended';
   readonly lacks_mfa: boolean;
   readonly permissions: string[];
+  readonly api_scopes: string[] | null;
 }
 
 /** Where a user is and what the user may do there, as a client's own pages need to know it (identity.md §7). */
@@ -47,7 +49,7 @@ export interface OrganizationClaimsDto {
   readonly organizations: readonly NamedOrganization[];
   /** Whether there are more than are named. */
   readonly more_organizations: boolean;
-  /** Of all roles, in order; what holds them back is the restriction. */
+  /** Of all roles, in order, as far as the session's scopes let the client use them; what holds them back is the restriction. */
   readonly permissions: readonly string[];
   readonly restriction: ReturnType<typeof restrictionOf>;
 }
@@ -73,7 +75,7 @@ export class OrganizationClaims {
       organization: { id, name, slug, locale, timezone, branding: { ...NO_BRANDING, ...branding } },
       organizations: named,
       more_organizations: more,
-      permissions,
+      permissions: withinScopes(permissions, row.api_scopes),
       restriction: restrictionOf(row),
     };
   }

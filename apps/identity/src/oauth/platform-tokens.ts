@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { ACCESS_TOKEN_AUDIENCE, ACCESS_TOKEN_TYPE } from '@customer-platform/authorization';
 import { readConfig, serviceConfig } from '@customer-platform/config';
 import { Clock, SIGNING_ALGORITHM, SigningKeys } from '@customer-platform/database';
+import { ApplicationPassport } from '@customer-platform/http';
 import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 import Provider, { errors, type AccessToken, type ClientCredentials } from 'oidc-provider';
-import { isClientSecret } from '../oauth-clients/client-secret.js';
 import { ACCESS_TOKENS, AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
+import { scopeThatHolds } from './api-scopes.js';
 import { ClientMetadata, isRefreshable, platformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { Exchanges, usedBefore } from './exchanges.js';
@@ -39,6 +40,7 @@ export class PlatformTokens {
     private readonly exchanges: Exchanges,
     private readonly clients: ClientMetadata,
     private readonly keys: SigningKeys,
+    private readonly passport: ApplicationPassport,
     private readonly clock: Clock,
   ) {}
 
@@ -46,8 +48,14 @@ export class PlatformTokens {
   teach(provider: Provider): void {
     this.teachIssuing(provider);
     this.teachFinding(provider);
-    provider.Client.prototype.compareClientSecret = function compareByHash(secret) {
-      return this.clientSecret !== undefined && isClientSecret(secret, this.clientSecret);
+    const { passport } = this;
+    provider.Client.prototype.compareClientSecret = async function askStrategy(secret) {
+      const { ctx } = Provider;
+      if (!ctx) throw new Error('A secret is compared outside of a request');
+      const { clientId, clientSecret: hash } = this;
+      return (
+        (await passport.authenticate('client_secret', ctx.req, { clientId, secret, hash })) !== undefined
+      );
     };
   }
 
@@ -86,6 +94,8 @@ export class PlatformTokens {
   private async issueToUser(token: AccessToken): Promise<string> {
     const session = await this.sessionFor(token);
     if (!session) throw new errors.InvalidGrant('its session has ended');
+    // The provider answers with the token's own once it is issued. A narrower scope asked for here limits no session.
+    token.scope = scopeThatHolds(token.scope, session.apiScopes);
     return this.issuing.issue({ ...session, scope: token.scope });
   }
 
@@ -103,10 +113,13 @@ export class PlatformTokens {
     throw usedBefore();
   }
 
-  private async issueToClient(provider: Provider, { clientId }: ClientCredentials): Promise<string> {
+  private async issueToClient(provider: Provider, token: ClientCredentials): Promise<string> {
+    const { clientId } = token;
     const client = clientId === undefined ? undefined : await provider.Client.find(clientId);
     if (!client) throw new errors.InvalidClient('client is invalid', 'client not found');
     const { id, organizationId, generation } = platformClient(client);
+    // It has its role, all of it.
+    token.scope = scopeThatHolds(token.scope);
     return this.issuing.issueToClient({ clientId: id, organizationId, generation });
   }
 

@@ -109,7 +109,7 @@ class TokenAdapter extends Nothing {
 }
 
 class BrowserAdapter extends Nothing {
-  /** What a request has found, which another may end before it is written again. */
+  /** Rows that a request has found; another request may end them before they are written again. */
   private readonly found = new WeakMap<object, string>();
 
   constructor(

@@ -2,13 +2,14 @@ import type { JWK as StoredJwk } from 'jose';
 import type { Client, Configuration, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { CLAIMS, type Accounts } from './accounts.js';
+import { API_SCOPES } from './api-scopes.js';
 import { isRefreshable, OWN_METADATA, platformClient } from './client-metadata.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';
 import type { ProviderPages } from './provider-pages.js';
 import { ROUTES } from './routes.js';
 import { cookieNames } from './sign-in-cookies.js';
-import { demandShort, keepSilentOffline } from './sign-in-parameters.js';
+import { demandApiScopes, demandShort, keepSilentOffline } from './sign-in-parameters.js';
 import type { SignInPolicy } from './sign-in-policy.js';
 
 const CODE_LIFE_S = 60;
@@ -36,7 +37,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
     routes: ROUTES,
     cookies: cookiesOf(issuer),
     responseTypes: ['code'],
-    scopes: ['openid', 'offline_access'],
+    scopes: ['openid', 'offline_access', ...API_SCOPES],
     claims: CLAIMS,
     conformIdTokenClaims: false,
     subjectTypes: ['public'],
@@ -77,6 +78,7 @@ export function providerConfiguration(parts: ProviderParts): Configuration {
 /** The provider calls it for each request, after it has looked at the parameters that it knows itself. */
 function checkParameters(ctx: KoaContextWithOIDC): void {
   demandShort(ctx);
+  demandApiScopes(ctx);
   keepSilentOffline(ctx);
 }
 
@@ -114,7 +116,8 @@ function untilSessionEnds({ oidc }: KoaContextWithOIDC, _token: RefreshToken, _c
 /** A browser may call from the pages of a public client alone: a confidential one has no business there. */
 function isOriginOf(_ctx: KoaContextWithOIDC, origin: string, client: Client): boolean {
   if (client.clientAuthMethod !== 'none') return false;
-  return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
+  // Of a private-use scheme it is `null`, as of every page in a sandbox.
+  return origin !== 'null' && (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
 }
 
 /** A client that can prove who it is may ask about its own tokens and those of its organization's clients. */

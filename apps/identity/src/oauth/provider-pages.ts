@@ -12,7 +12,7 @@ import { protocolErrorPage, signedOutPage, signOutPage } from '../pages/plain-pa
 type Asked = Pick<KoaContextWithOIDC, 'req' | 'status' | 'body' | 'set' | 'accepts'> &
   Partial<Pick<KoaContextWithOIDC, 'oidc'>>;
 
-/** What is over when the same is asked again in a moment. */
+/** Faults that are over when the same is asked again in a moment. */
 const PASSES = new Set(['temporarily_unavailable', 'server_error']);
 /** The id that the provider gives its form. */
 const SIGN_OUT_FORM = 'op.logoutForm';
@@ -24,7 +24,7 @@ const AGAIN = 'again';
 export class ProviderPages {
   constructor(private readonly states: BrowserStates) {}
 
-  /** What could not be answered: where the way on is known the browser is sent there, and its user sees no page. */
+  /** Answers what could not be answered: where the way on is known it sends the browser there, and its user sees no page. */
   async failed(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
     const way = error instanceof errors.SessionNotFound ? await this.wayOf(ctx.path) : signOutAgain(ctx.oidc);
     if (way === undefined) {
@@ -35,7 +35,7 @@ export class ProviderPages {
     ctx.redirect(way);
   }
 
-  /** Where a sign-in is begun anew that is over. */
+  /** The address at which a sign-in that is over is begun anew. */
   private async wayOf(path: string): Promise<string | undefined> {
     const params = await this.states.beginningOf(path.slice(path.lastIndexOf('/') + 1));
     return params && againAt(params);
@@ -62,7 +62,7 @@ export class ProviderPages {
   /** Asks whether to sign out; `form` is the provider's own, with its proof against forgery. */
   signOut(ctx: KoaContextWithOIDC, form: string): void {
     const after = ctx.oidc.session?.state?.['postLogoutRedirectUri'];
-    const target = typeof after === 'string' ? URL.parse(after)?.origin : undefined;
+    const target = typeof after === 'string' ? sourceAt(after) : undefined;
     const again = html`<input
       type="hidden"
       form="${SIGN_OUT_FORM}"
@@ -93,6 +93,12 @@ function signOutAgain({ route, body }: KoaContextWithOIDC['oidc']): string | und
   return typeof asked === 'string'
     ? `${ROUTES.end_session}?${new URLSearchParams(asked).toString()}`
     : undefined;
+}
+
+/** Where an address leads, as a content security policy names it: a scheme of an application's own has no origin. */
+function sourceAt(address: string): string | undefined {
+  const url = URL.parse(address);
+  return url?.origin === 'null' ? url.protocol : url?.origin;
 }
 
 /** The status is the provider's. */

@@ -1,4 +1,4 @@
-/** Where the provider's routes are; the controller serves exactly these. */
+/** The provider's routes; the controller serves exactly these. */
 export const ROUTES = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',

@@ -25,7 +25,7 @@ const LIVE = `
    AND s.ended_at IS NULL AND least(s.expires_at, s.idle_expires_at) > $3`;
 
 const FIND = `
-SELECT g.payload, s.user_id, s.client_id, s.expires_at, o.slug ${LIVE}`;
+SELECT g.payload, s.user_id, s.client_id, s.expires_at, s.api_scopes, o.slug ${LIVE}`;
 
 const INSERT = `
 INSERT INTO oauth_grants (organization_id, session_id, client_id, browser, payload, created_at)
@@ -46,10 +46,10 @@ UPDATE sessions s
   FROM organizations o
  WHERE s.organization_id = $1 AND s.id = $2 AND o.organization_id = s.organization_id
    AND (s.ended_at IS NULL OR s.ended_reason = 'token_reuse')
-RETURNING s.user_id, s.client_id, coalesce(s.auth_time, s.authenticated_at) AS authenticated_at, s.amr`;
+RETURNING s.user_id, s.client_id, coalesce(s.auth_time, s.authenticated_at) AS authenticated_at, s.amr, s.api_scopes`;
 
 const LOOK = `
-SELECT user_id, client_id, coalesce(auth_time, authenticated_at) AS authenticated_at, amr FROM sessions
+SELECT user_id, client_id, coalesce(auth_time, authenticated_at) AS authenticated_at, amr, api_scopes FROM sessions
  WHERE organization_id = $1 AND id = $2 AND (ended_at IS NULL OR ended_reason = 'token_reuse')`;
 
 const OWNER = 'SELECT user_id FROM sessions WHERE organization_id = $1 AND id = $2';
@@ -82,14 +82,14 @@ SELECT coalesce(bool_or(live) AND bool_or(by_sign_in), false)
         OR NOT coalesce(bool_or(ended_at >= at AND ended_reason = 'mfa_changed'), false)) AS trusted
   FROM seen, arrived`;
 
-/** What a sign-in has begun in a browser for a client, in the organization with that id or slug. */
+/** The session that a sign-in has begun in a browser for a client, in the organization with that id or slug. */
 const BEGUN = `
 SELECT s.organization_id, s.id FROM oauth_grants g
   JOIN sessions s ON s.organization_id = g.organization_id AND s.id = g.session_id
   JOIN organizations o ON o.organization_id = s.organization_id
  WHERE g.browser = $1 AND s.user_id = $2 AND ${BY_SIGN_IN} AND s.client_id = $4 AND s.amr @> $5::text[]
    AND (o.organization_id::text = lower($6) OR o.slug = $6) AND s.ended_at IS NULL
-   AND ($7::timestamptz IS NULL OR s.authenticated_at >= $7)
+   AND ($7::timestamptz IS NULL OR s.authenticated_at >= $7) AND s.api_scopes IS NOT DISTINCT FROM $8::text[]
  ORDER BY o.organization_id::text = lower($6) DESC, s.created_at DESC LIMIT 1`;
 
 /** An SSO connection that vouched in that second is not passed over. */
@@ -134,6 +134,8 @@ interface SignInOfBrowser {
   readonly amr: readonly string[];
   /** Where only what has begun by this very authentication counts. */
   readonly arrivedAt?: Date;
+  /** What the client may use there; null: all. */
+  readonly apiScopes: readonly string[] | null;
 }
 
 interface GrantRow {
@@ -141,6 +143,7 @@ interface GrantRow {
   user_id: string;
   client_id: string;
   expires_at: Date;
+  api_scopes: string[] | null;
   slug: string;
 }
 
@@ -149,6 +152,7 @@ interface UsedRow {
   client_id: string | null;
   authenticated_at: Date;
   amr: string[];
+  api_scopes: string[] | null;
 }
 
 interface SignInRow {
@@ -195,6 +199,7 @@ export class SessionGrants {
       clientId: row.client_id,
       exp: epochSeconds(row.expires_at),
       organizationSlug: row.slug,
+      apiScopes: row.api_scopes,
     };
     return payload;
   }
@@ -222,7 +227,7 @@ export class SessionGrants {
     return row && toTokenSession(of, row);
   }
 
-  /** What `use` tells, where the use itself is noted later. */
+  /** Tells what `use` tells, where the use itself is noted later. */
   async look(grantId: string): Promise<TokenSession | undefined> {
     const of = fromGrantId(grantId);
     if (!of) return undefined;
@@ -261,8 +266,8 @@ export class SessionGrants {
 
   /** The grant of what a sign-in has begun already; it is for the caller to see whether that goes on. */
   async begun(by: SignInOfBrowser, clientId: string, organization: string): Promise<string | undefined> {
-    const { browser, userId, since, amr, arrivedAt } = by;
-    const values = [browser, userId, since, clientId, amr, organization, arrivedAt ?? null];
+    const { browser, userId, since, amr, arrivedAt, apiScopes } = by;
+    const values = [browser, userId, since, clientId, amr, organization, arrivedAt ?? null, apiScopes];
     const [row] = await this.database.acrossOrganizations((tx) =>
       tx.query<{ organization_id: string; id: string }>(BEGUN, values),
     );
@@ -302,7 +307,8 @@ export class SessionGrants {
 
 function toTokenSession({ organizationId, sessionId: id }: GrantOf, row: UsedRow): TokenSession {
   const { user_id: userId, client_id: clientId, authenticated_at: authenticatedAt, amr } = row;
-  return { id, organizationId, userId, authenticatedAt, amr, ...(clientId !== null && { clientId }) };
+  const whose = { id, organizationId, userId, ...(clientId !== null && { clientId }) };
+  return { ...whose, authenticatedAt, amr, apiScopes: row.api_scopes };
 }
 
 async function signInOf(

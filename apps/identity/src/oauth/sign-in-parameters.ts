@@ -1,7 +1,11 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { isStorableText } from '@customer-platform/http';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
+import { API_SCOPES, mistypedIn } from './api-scopes.js';
 import { platformClient } from './client-metadata.js';
+
+/** The prompt by which a client lets people sign in as somebody else (OpenID Connect Core 3.1.2.1). */
+export const SELECT_ACCOUNT = 'select_account';
 
 const OFFLINE = 'offline_access';
 
@@ -20,6 +24,15 @@ export function demandShort({ oidc }: KoaContextWithOIDC): void {
     if (typeof value === 'string' && value.length > most)
       throw new errors.InvalidRequest(`${name} must not be longer than ${String(most)} characters`);
   }
+}
+
+/** @throws InvalidScope for one that is none of the API's, and is meant for one: it would give more than was asked for */
+export function demandApiScopes({ query }: KoaContextWithOIDC): void {
+  // The provider has taken those that it does not know out of its parameters.
+  const { scope } = query;
+  const mistyped = mistypedIn(typeof scope === 'string' ? scope.split(' ') : []);
+  if (mistyped === undefined) return;
+  throw new errors.InvalidScope(`the API has no such scope, but ${API_SCOPES.join(', ')}`, mistyped);
 }
 
 /** The name of a parameter with a value that no database takes, which the provider would keep: nobody has one to send. */

@@ -11,12 +11,14 @@ import {
   type KoaContextWithOIDC,
   type Session,
 } from 'oidc-provider';
-import { platformClient, type PlatformClient } from './client-metadata.js';
+import { apiScopesIn, isSameReach } from './api-scopes.js';
+import { isAnybodys, platformClient, type PlatformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
 import { counted } from '../sessions/sign-in-metrics.js';
 import type { CameIn } from '../sessions/ways-in.js';
 import { SessionGrants } from './session-grants.js';
+import { SELECT_ACCOUNT } from './sign-in-parameters.js';
 
 const { Check, Prompt, base } = interactionPolicy;
 const HOUR_MS = 3_600_000;
@@ -43,6 +45,8 @@ export class SignInPolicy {
         ),
       );
     policy.remove('consent');
+    // Whoever asks for it is shown where one signs in, whoever is signed in already.
+    policy.add(new Prompt({ name: SELECT_ACCOUNT, requestable: true }), 0);
     policy.add(
       new Prompt(
         // Also who is at work in one may ask for another.
@@ -63,27 +67,36 @@ export class SignInPolicy {
   async existingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
     const { session, client, result, entities, provider } = ctx.oidc;
     if (!session?.accountId || !client) return undefined;
+    const apiScopes = apiScopesIn(ctx.oidc.requestParamOIDCScopes);
     const find = async (grantId: string | undefined) =>
       grantId === undefined ? undefined : provider.Grant.find(grantId);
-    // What came of the sign-in before this step is the grant already.
-    if (result?.['consent']) return find(entities.Interaction?.grantId);
+    // What came of the sign-in before this step is the grant already, unless a release before, which limits none, began it.
+    const begun = result?.['consent'] ? entities.Interaction?.grantId : undefined;
+    if (await this.reaches(begun, apiScopes)) return find(begun);
     if (isInvited(ctx)) return undefined;
     const wish = wishOf(ctx);
     // Of a sign-in whose answer was lost, that which it has begun.
     const last = result?.login ? undefined : session.grantIdFor(client.clientId);
     if (wish === undefined || (last !== undefined && (await this.isOf(last, wish)))) {
-      const grant = await find(last);
+      // What may do more, or less, than is asked for now is another session.
+      const grant = (await this.reaches(last, apiScopes)) ? await find(last) : undefined;
       if (grant ?? wish === undefined) return grant;
     }
     const { uid: browser, accountId: userId, amr = [] } = session;
     const arrived = result?.login ? { arrivedAt: authenticatedAt(ctx.oidc, session) } : {};
-    const by = { browser, userId, since: sinceOf(session), amr, ...arrived };
+    const by = { browser, userId, since: sinceOf(session), amr, apiScopes, ...arrived };
     return find(await available(this.grants.begun(by, client.clientId, wish)));
   }
 
   private async isOf(grantId: string, wish: string): Promise<boolean> {
     if (grantId.startsWith(`${wish.toLowerCase()}.`)) return true;
     return (await available(this.grants.find(grantId)))?.['organizationSlug'] === wish;
+  }
+
+  private async reaches(grantId: string | undefined, apiScopes: readonly string[] | null): Promise<boolean> {
+    if (grantId === undefined) return false;
+    const grant = await available(this.grants.find(grantId));
+    return grant !== undefined && isSameReach(grant['apiScopes'] as string[] | null, apiScopes);
   }
 
   private consent(): interactionPolicy.Prompt {
@@ -217,6 +230,7 @@ export class SignInPolicy {
       authTime,
       connectionId,
       clientId: client.clientId,
+      apiScopes: apiScopesIn(oidc.requestParamOIDCScopes),
       correlationId: currentCorrelationId() ?? newId(),
       ip: clientAddress(req),
       userAgent: req.headers['user-agent'],
@@ -236,9 +250,12 @@ export class SignInPolicy {
   }
 
   private async mustConsent(ctx: KoaContextWithOIDC): Promise<boolean> {
-    const { client, grant } = ctx.oidc;
+    const { client, grant, params, result } = ctx.oidc;
     if (!client || !grant?.jti) return false;
     const missing = missingScopes(ctx);
+    // A program that nobody knows would have a code by the session of a browser that it only opens.
+    const isSaid = result?.login !== undefined || result?.consent !== undefined;
+    if (!isSaid && isAnybodys(client, params?.['redirect_uri'])) return true;
     if (!platformClient(client).firstParty)
       return missing.length > 0 || (ctx.oidc.prompts.has('consent') && ctx.oidc.promptPending('consent'));
     if (missing.length === 0) return false;

@@ -101,6 +101,37 @@ describe('a parameter of a sign-in that no database takes', () => {
         }
   });
 
+  it.each(['\0', 'a\0b', '%00', 'a%00b', '\ud800', '%FF'])(
+    'is nobody at the token endpoint, in the form and by Basic: %j',
+    async (text) => {
+      const { id, registered } = client;
+      const secret = registered.client_secret ?? '';
+      const form = { grant_type: 'refresh_token', refresh_token: 'x' };
+      const ask = async (fields: Record<string, string>, basic?: string) => {
+        const authorization = `Basic ${Buffer.from(basic ?? '').toString('base64')}`;
+        const headers = basic === undefined ? {} : { authorization };
+        const body = new URLSearchParams({ ...form, ...fields });
+        const answer = await fetch(`${bench.app.url}/oauth/token`, { method: 'POST', headers, body });
+        return [answer.status, ((await answer.json()) as { error?: string }).error];
+      };
+      for (const [fields, basic] of [
+        [{ client_id: text, client_secret: secret }],
+        [{ client_id: id + text, client_secret: secret }],
+        [{ client_id: id, client_secret: text }],
+        [{}, `${text}:${secret}`],
+        [{}, `${id}${text}:${secret}`],
+        [{}, `${id}:${text}`],
+        [{}, `${id}:${secret}${text}`],
+      ] as const) {
+        const [status, error] = await ask(fields, basic);
+        expect([400, 401]).toContain(status);
+        expect(['invalid_client', 'invalid_request']).toContain(error);
+      }
+      // The client is there, and what it asked for is all that is wrong.
+      expect(await ask({}, `${id}:${secret}`)).toEqual([400, 'invalid_grant']);
+    },
+  );
+
   it('is told as the protocol tells it, to a browser by a page and to a program as JSON', async () => {
     const path = `/oauth/authorize?${authorize('state')}&state=%00`;
     const page = await new Browser(bench).get(path);

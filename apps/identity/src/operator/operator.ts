@@ -16,6 +16,7 @@ import {
   type NewOrganization,
 } from '../organizations/organization.founding.js';
 import { SessionEndings } from '../sessions/session-endings.js';
+import { addressForms } from '../is-email-address.js';
 
 /** Which keys to issue with an organization: a built-in machine role each. */
 export type KeyPurpose = 'ingestion' | 'administrator';
@@ -271,10 +272,10 @@ async function findUser(
   tx: WorkerTransaction,
   email: string,
 ): Promise<{ id: string; organization_id: string }> {
-  // Lowered here, as where people sign in: the database's own rules differ for some letters.
   const [row] = await tx.query<{ id: string; organization_id: string }>(
-    'SELECT id, organization_id FROM users WHERE lower(email) = $1 AND deleted_at IS NULL',
-    [email.toLowerCase()],
+    `SELECT id, organization_id FROM users WHERE lower(email) = ANY ($1::text[]) AND deleted_at IS NULL
+      ORDER BY array_position($1::text[], lower(email)) LIMIT 1`,
+    [addressForms(email)],
   );
   if (!row) throw new CommandRefusal('Nobody has that address.');
   return row;

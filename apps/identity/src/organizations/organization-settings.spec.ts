@@ -7,6 +7,7 @@ import { DatabaseAuthorizationSource } from '../authorization/database-authoriza
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aMemberKey } from '../roles/ways-to-give.fixture.js';
 import type { CreatedOrganizationDto, OrganizationDto } from './organization.dto.js';
+import { defaultMfaPolicy } from './organization-settings.js';
 
 const ORGANIZATIONS = '/v1/identity/organizations';
 
@@ -317,5 +318,61 @@ describe('settings.retention', () => {
   it('is nobody else’s to read', async () => {
     const peer = await peerModule('loyalty', 'identity', bench.app.internalUrl);
     expectProblem(await peer.get('/internal/retention'), 403, 'permission_denied');
+  });
+});
+
+describe('settings.mfa_policy', () => {
+  it('403 privilege_escalation for asking for no second factor any more, save by who holds all of an owner’s', async () => {
+    const low = await bench.caller(parent, ['identity.organizations.update']);
+    const policy = (mfa_policy: string | null) => ({ settings: { mfa_policy } });
+    expectStatus(await low.patch(at(parent.id), policy('optional')), 200);
+    expectStatus(await low.patch(at(parent.id), policy('required')), 200);
+    for (const weaker of ['optional', null])
+      expectProblem(await low.patch(at(parent.id), policy(weaker)), 403, 'privilege_escalation');
+    expectStatus(await low.patch(at(parent.id), policy('required')), 200);
+    expectStatus(await low.patch(at(parent.id), { settings: { session: { idle_minutes: 9 } } }), 200);
+    expectProblem(await low.patch(at(parent.id), policy('owners')), 403, 'privilege_escalation');
+    expectStatus(await parent.admin.patch(at(parent.id), policy('owners')), 200);
+    expectProblem(await low.patch(at(parent.id), policy('optional')), 403, 'privilege_escalation');
+    expectStatus(await parent.admin.patch(at(parent.id), policy('optional')), 200);
+  });
+});
+
+describe('settings.mfa_policy of an organization that is founded in production', () => {
+  let production: IdentityBench;
+  beforeAll(async () => {
+    production = await IdentityBench.start({
+      PLATFORM_MODE: 'production',
+      PUBLIC_URL: 'https://platform.example',
+      KAFKA_ALLOW_UNAUTHENTICATED: 'true',
+      KAFKA_ALLOW_WEAK_REPLICATION: 'true',
+    });
+  });
+  afterAll(() => production.end());
+
+  it('403 privilege_escalation for asking fewer than there, save by who holds all of an owner’s', async () => {
+    const founder = await production.organization();
+    const low = await production.caller(founder, ['identity.organizations.create']);
+    const founds = (caller: Caller, mfa_policy: string | null) =>
+      caller.post(ORGANIZATIONS, aBody({ settings: { mfa_policy } }));
+    expectProblem(await founds(low, 'optional'), 403, 'privilege_escalation');
+    for (const policy of ['owners', 'required', null]) expectStatus(await founds(low, policy), 201);
+    expectStatus(await founds(founder.admin, 'optional'), 201);
+  });
+});
+
+describe('who is asked for a second factor where nothing is said', () => {
+  const before = process.env['PLATFORM_MODE'];
+  afterEach(() => {
+    if (before === undefined) delete process.env['PLATFORM_MODE'];
+    else process.env['PLATFORM_MODE'] = before;
+  });
+
+  it.each([
+    ['production', 'owners'],
+    ['local', 'optional'],
+  ])('in %s: %s', (mode, policy) => {
+    process.env['PLATFORM_MODE'] = mode;
+    expect(defaultMfaPolicy()).toBe(policy);
   });
 });

@@ -1,3 +1,4 @@
+import { readConfig, serviceConfig } from '@customer-platform/config';
 import { NO_BRANDING, type Branding } from './branding.js';
 import type { MemberJwk } from './member-jwk.js';
 
@@ -7,8 +8,20 @@ export interface RateLimits {
   organization_per_second: number;
 }
 
-/** Whether members must have a second factor. */
-export const MFA_POLICIES = ['optional', 'required'] as const;
+/** Which members are asked for a second factor, each policy by more than the one before. */
+export const MFA_POLICIES = ['optional', 'owners', 'required'] as const;
+type MfaPolicy = (typeof MFA_POLICIES)[number];
+
+/** What holds where nothing is said: who may do everything is asked where it is no exercise. To be read at the start. */
+export function defaultMfaPolicy(): MfaPolicy {
+  const { PLATFORM_MODE } = readConfig(serviceConfig.pick({ PLATFORM_MODE: true }));
+  return PLATFORM_MODE === 'production' ? 'owners' : 'optional';
+}
+
+/** Whether fewer are asked for a second factor than before. */
+export function asksFewer(before: MfaPolicy, given: MfaPolicy): boolean {
+  return MFA_POLICIES.indexOf(given) < MFA_POLICIES.indexOf(before);
+}
 
 /** How long sessions live (identity.md §2). */
 interface SessionLimits {
@@ -27,7 +40,7 @@ export interface RetentionSettings {
 /** An organization's settings with what holds where it says nothing. */
 export interface OrganizationSettings {
   rate_limits: RateLimits;
-  mfa_policy: (typeof MFA_POLICIES)[number];
+  mfa_policy: MfaPolicy;
   session: SessionLimits;
   member_jwks: { keys: MemberJwk[] };
   branding: Branding;
@@ -39,7 +52,7 @@ export interface OrganizationSettings {
 /** Settings as they are kept: only what was said. */
 export type StoredSettings = Partial<{
   rate_limits: Partial<RateLimits>;
-  mfa_policy: OrganizationSettings['mfa_policy'];
+  mfa_policy: MfaPolicy;
   session: Partial<SessionLimits>;
   member_jwks: { keys: MemberJwk[] };
   branding: Partial<Branding>;
@@ -67,14 +80,18 @@ export function removesMore(
   return fields.some((field) => (given[field] ?? Infinity) < (before?.[field] ?? Infinity));
 }
 
-/** `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. */
+/**
+ * `limits`: what holds with those above it, see `effectiveLimits`; without them what it says itself. `mfaPolicy`: what
+ * holds where nothing is said.
+ */
 export function effectiveSettings(
   stored: StoredSettings,
   limits: RateLimits = { ...DEFAULT_SETTINGS.rate_limits, ...stored.rate_limits },
+  mfaPolicy = DEFAULT_SETTINGS.mfa_policy,
 ): OrganizationSettings {
   return {
     rate_limits: limits,
-    mfa_policy: stored.mfa_policy ?? DEFAULT_SETTINGS.mfa_policy,
+    mfa_policy: stored.mfa_policy ?? mfaPolicy,
     session: { ...DEFAULT_SETTINGS.session, ...stored.session },
     member_jwks: stored.member_jwks ?? DEFAULT_SETTINGS.member_jwks,
     branding: { ...NO_BRANDING, ...stored.branding },

@@ -166,7 +166,11 @@ export class SettingsDto {
   @Type(() => RateLimitsDto)
   rate_limits?: RateLimitsDto | null;
 
-  @ApiProperty({ default: 'optional' })
+  @ApiProperty({
+    description:
+      'Who is asked for a second factor: nobody, at sign-in those assigned `owner` (the default in production), or ' +
+      'everybody. To ask fewer takes all that `owner` holds.',
+  })
   @MayBeAbsent()
   @MayBeNull()
   @IsIn(MFA_POLICIES)

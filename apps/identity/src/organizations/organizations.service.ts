@@ -24,7 +24,14 @@ import { OrganizationFounding } from './organization.founding.js';
 import { readMemberJwk, type MemberJwk } from './member-jwk.js';
 import type { CreateOrganizationDto, SettingsDto, UpdateOrganizationDto } from './organization.dto.js';
 import { Organization, organizationEvent } from './organization.entity.js';
-import { removesMore, type RetentionSettings, type StoredSettings } from './organization-settings.js';
+import {
+  asksFewer,
+  defaultMfaPolicy,
+  removesMore,
+  type RetentionSettings,
+  type OrganizationSettings,
+  type StoredSettings,
+} from './organization-settings.js';
 import { organizationReferences } from './organization-references.js';
 import { ancestorsOf, demandRoomBelow, demandWithin, effectiveLimits } from './rate-limits.js';
 import type { SeenOrganization } from './to-organization-dto.js';
@@ -54,6 +61,7 @@ interface CreatedOrganization extends SeenOrganization {
 @Injectable()
 export class OrganizationsService {
   private readonly organizations: ResourceStore<Organization>;
+  private readonly mfaPolicy = defaultMfaPolicy();
 
   constructor(
     private readonly database: Database,
@@ -98,6 +106,7 @@ export class OrganizationsService {
     if (body.issue_api_key) demandHeld(context, PERMISSIONS);
     if (body.settings?.member_jwks) demandMayVouch(context, undefined);
     if (body.settings?.sso_organizations?.length) demandHeld(context, PERMISSIONS);
+    if (body.settings?.mfa_policy) demandMayWeaken(context, this.mfaPolicy, body.settings.mfa_policy);
     const { name, slug, locale, timezone, settings } = body;
     const created = await this.database.acrossOrganizations(async (tx) => {
       const founded = await this.founding.found(
@@ -151,6 +160,9 @@ export class OrganizationsService {
         (row) => {
           if (settings?.retention) demandMayRemove(context, row.settings.retention, settings.retention);
           demandMayLetIn(context, row.settings.sso_organizations, settings?.sso_organizations);
+          const { mfa_policy: before = this.mfaPolicy } = row.settings;
+          const given = settings?.mfa_policy === null ? this.mfaPolicy : settings?.mfa_policy;
+          if (given !== undefined) demandMayWeaken(context, before, given);
           return { ...patch, ...this.turn(row, status) };
         },
         { tx },
@@ -212,7 +224,7 @@ export class OrganizationsService {
       );
       return organizations.map((organization) => {
         const { limits } = effectiveLimits(organization.settings, ancestors.get(organization.id) ?? []);
-        return { organization, limits };
+        return { organization, limits, mfaPolicy: this.mfaPolicy };
       });
     });
   }
@@ -285,7 +297,7 @@ function demandOwnRetention(context: RequestContext, id: string): void {
 /**
  * A period that is new or shorter removes for good, which takes more than to change settings; a longer one, or none,
  * does not.
- * @param before of the locked row
+ * @param before of the locked row; of an organization that is founded what holds where nothing is said
  * @throws Problem `permission_denied` with `permission`
  */
 function demandMayRemove(
@@ -312,7 +324,7 @@ function demandOwnWaysIn(context: RequestContext, id: string): void {
 /**
  * Whoever edits a connection of one that is let in can come in here as anybody with an address of its domains, an owner
  * perhaps.
- * @param before of the locked row
+ * @param before of the locked row; of an organization that is founded what holds where nothing is said
  * @throws Problem `privilege_escalation`
  */
 function demandMayLetIn(
@@ -321,6 +333,19 @@ function demandMayLetIn(
   given: readonly string[] | null | undefined,
 ): void {
   if (given?.some((id) => !before.includes(id.toLowerCase()))) demandHeld(context, PERMISSIONS);
+}
+
+/**
+ * Whoever has fewer asked for a second factor lets whoever knows an owner's password act as that owner.
+ * @param before of the locked row; of an organization that is founded what holds where nothing is said
+ * @throws Problem `privilege_escalation`
+ */
+function demandMayWeaken(
+  context: RequestContext,
+  before: OrganizationSettings['mfa_policy'],
+  given: OrganizationSettings['mfa_policy'],
+): void {
+  if (asksFewer(before, given)) demandHeld(context, PERMISSIONS);
 }
 
 async function demandChildless(tx: Transaction, { id }: Organization): Promise<void> {

@@ -1,7 +1,7 @@
 import { NO_BRANDING } from '../organizations/branding.js';
 import type { Frame } from './frame.js';
 import { html } from './html.js';
-import type { Language } from './languages.js';
+import { wordsOf, type Language } from './languages.js';
 import type { Page } from './page.js';
 import {
   errorPage,
@@ -13,6 +13,7 @@ import {
   resetSentPage,
   signedOutPage,
   signOutPage,
+  type Failure,
 } from './plain-pages.js';
 import {
   consentPage,
@@ -85,7 +86,14 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
     'invitation-none': notInvitedPage(frame, { email }),
     consent: consentPage(frame, {
       scopes: ['openid', 'profile', 'email', 'offline_access', 'reports:read'],
+      reach: null,
       host: 'app.socio.example',
+      within: frame.organization,
+    }),
+    'consent-limited': consentPage(frame, {
+      scopes: ['openid'],
+      reach: ['read', 'core.write'],
+      host: 'com.example.app:',
       within: frame.organization,
     }),
     leaving: leavingPage(frame, 'https://app.example/callback?code=abc&state=x&iss=https%3A%2F%2Fid.example'),
@@ -117,5 +125,63 @@ export function samplePages(language: Language, frame: Frame = aFrame(language))
       status: 500,
       reference: '7b9f0c1e-7f0a-4d4e-8a53-000000000001',
     }),
+  };
+}
+
+/** A failure that is not here does not compile. */
+const FAILURES: Readonly<Record<Failure, true>> = {
+  expired: true,
+  many: true,
+  busy: true,
+  forged: true,
+  unreadable: true,
+  unavailable: true,
+  ssoRefused: true,
+  ssoUnavailable: true,
+  ssoNoAccount: true,
+  ssoWrongAddress: true,
+  ssoNotFresh: true,
+  internal: true,
+};
+
+/** Each that says no, by name: with the way back to a sign-in that is under way, and without one. */
+export function refusals(language: Language): Record<string, Page> {
+  const { signIn, factor, reset } = wordsOf(language);
+  const frame = aFrame(language);
+  const plain = { language, action: '/oauth/password-reset', token: frame.token };
+  const reference = '0195a0f0-0000-7000-8000-000000000000';
+  const email = 'ana.rojas@tienda-del-sur.example';
+  const failures = (Object.keys(FAILURES) as Failure[]).flatMap((failure): [string, Page][] => [
+    [failure, errorPage(language, failure, { status: 403, reference, again: frame.action })],
+    [`${failure}-lost`, errorPage(language, failure, { status: 403, reference })],
+  ]);
+  return {
+    'email-bad': emailPage(frame, { email: 'ana', error: signIn.badEmail, status: 422 }),
+    'email-anew': emailPage(frame, { error: signIn.anew }),
+    'password-wrong': passwordPage(frame, { email, error: signIn.wrong, status: 422 }),
+    'password-wrong-or-sso': passwordPage(frame, { email, error: signIn.wrongOrSso, status: 422 }),
+    'password-locked': passwordPage(frame, { email, error: signIn.locked, status: 429 }),
+    'factor-wrong': factorPage(frame, { error: factor.wrong, status: 422 }),
+    'recovery-wrong': recoveryPage(frame, { error: factor.wrong, status: 422 }),
+    'enrolment-wrong': enrolmentPage(frame, {
+      uri: URI,
+      secret: SECRET,
+      asker: frame.organization,
+      error: factor.wrong,
+      status: 422,
+    }),
+    'organization-none': organizationPage(frame, { choices: [], more: false, search: 'Zzz' }),
+    'invitation-none': notInvitedPage(frame, { email }),
+    'reset-request-wrong': resetRequestPage(plain, { error: signIn.badEmail, status: 422 }),
+    ...Object.fromEntries(
+      (['differs', 'length', 'common'] as const).map((why) => [
+        `reset-${why}`,
+        newPasswordPage(plain, { resetToken: 'pwr_AAAA', error: reset[why], status: 422 }),
+      ]),
+    ),
+    'reset-dead': resetDeadPage(language),
+    'protocol-error': protocolErrorPage(language, 'invalid_request: redirect_uri must be registered'),
+    'protocol-away': protocolErrorPage(language, 'temporarily_unavailable', '/oauth/authorize?client_id=x'),
+    ...Object.fromEntries(failures),
   };
 }

@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core';
 import { html, Html } from './html.js';
 import { languageOf, type Language } from './languages.js';
 import { sendPage } from './page.js';
-import { aFrame, HOSTILE_NAMES, samplePages } from './pages.fixture.js';
+import { aFrame, HOSTILE_NAMES, refusals, samplePages } from './pages.fixture.js';
 
 const LANGUAGES: readonly Language[] = ['en', 'es'];
 /** Each language and each theme, in two looks. */
@@ -93,11 +93,16 @@ describe('every page', () => {
     }
   });
 
-  it.each(names.filter((name) => /error|dead|wrong|none/.test(name)))(
-    '%s: says no, what to do, and leads there',
+  it.each(Object.keys(refusals('en')))('%s: says no, what to do, and leads there', (name) => {
+    for (const language of LANGUAGES)
+      expect(refusals(language)[name]?.html.text).toMatch(/<a [^>]*href="[^"]+|<form method="post"/);
+  });
+
+  it.each(Object.keys(refusals('en')))(
+    '%s: asks nobody to load it anew, which sends its form again',
     (name) => {
       for (const language of LANGUAGES)
-        expect(samplePages(language)[name]?.html.text).toMatch(/<a [^>]*href="[^"]+|<form method="post"/);
+        expect(refusals(language)[name]?.html.text).not.toMatch(/load the page|cargarla|cargar la página/i);
     },
   );
 

@@ -18,7 +18,7 @@ interface WhatToDo {
   readonly status: number;
   /** The number to ask about it with. */
   readonly reference?: string;
-  /** Where it goes on, or begins anew; the Console where nobody knows. */
+  /** The address at which it goes on, or begins anew; the Console's where nobody knows. */
   readonly again?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -46,7 +46,7 @@ export function errorPage(
 function wayOn(language: Language, again: string | undefined): Html {
   const { error } = wordsOf(language);
   const [href, text] = again === undefined ? [consoleAddress(), error.console] : [again, error.again];
-  return html`<p class="more"><a href="${href}">${text}</a></p>`;
+  return html`<p class="more"><a class="button" href="${href}">${text}</a></p>`;
 }
 
 /** The session has ended, and no application wants to be told. */
@@ -130,7 +130,7 @@ export function signOutPage(language: Language, form: Html, name: string): Page 
   });
 }
 
-/** What the protocol says of a request that cannot be sent back to its client; `again` where it may be sent once more. */
+/** Says the protocol's fault of a request that cannot be sent back to its client; `again` where it may be sent once more. */
 export function protocolErrorPage(language: Language, said: string, again?: string): Page {
   const { error } = wordsOf(language);
   const body = html`<p>${again === undefined ? error.protocol : error.unavailable}</p>

@@ -204,11 +204,11 @@ export function notInvitedPage(frame: Frame, { email }: { email: string }): Page
   });
 }
 
-/** What a client that is somebody else's may learn, and that it acts with all that the user may do `within` that organization. */
-export function consentPage(
-  frame: Frame,
-  { scopes, host, within }: { scopes: readonly string[]; host: string; within: string },
-): Page {
+/**
+ * What a client that is somebody else's may learn, and that it acts with all that the user may do `within` that
+ * organization, or with as much of it as `reach` names.
+ */
+export function consentPage(frame: Frame, { scopes, reach, host, within }: ConsentAsked): Page {
   const words = wordsOf(frame.language);
   const application = named(frame.application);
   const sentences = scopes.map(
@@ -223,13 +223,26 @@ export function consentPage(
     heading: words.consent.title(application),
     body: html`<p>${words.consent.lead(application, named(frame.organization))}</p>
       <ul class="scopes">
-        <li>${words.consent.acts(named(within))}</li>
+        ${
+          reach === null
+            ? html`<li>${words.consent.acts(named(within))}</li>`
+            : reach.map((scope) => html`<li>${words.consent.actsOnly(named(within), scope)}</li>`)
+        }
         ${sentences}
       </ul>
       <p class="soft">${words.consent.host(named(host))}</p>
       ${stepForm(frame, 'allow', html`<button type="submit">${words.consent.allow}</button>`)}
       ${otherStep(frame, 'deny', words.consent.deny)}`,
   });
+}
+
+/** What a client asks somebody for. */
+interface ConsentAsked {
+  readonly scopes: readonly string[];
+  /** Scopes of the API; null: all that the user may do. */
+  readonly reach: readonly string[] | null;
+  readonly host: string;
+  readonly within: string;
 }
 
 /**

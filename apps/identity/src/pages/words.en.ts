@@ -1,4 +1,14 @@
+import { apiScope } from './api-scope.js';
 import { html, type Html } from './html.js';
+
+/** What is in a module, as whoever is asked for consent knows it. */
+const MODULES: Readonly<Record<string, string>> = {
+  core: 'contacts, events and segments',
+  crm: 'notes, activities and records',
+  identity: 'people, roles and settings',
+  loyalty: 'points and their rules',
+  messaging: 'messages, templates and campaigns',
+};
 
 /** What the pages say. Names that tenants chose come as markup: they are set apart from the sentence. */
 export interface Words {
@@ -17,6 +27,7 @@ export interface Words {
     readonly badEmail: string;
     readonly wrong: string;
     readonly wrongOrSso: string;
+    readonly locked: string;
     readonly anew: string;
   };
   readonly sso: {
@@ -71,6 +82,8 @@ export interface Words {
     readonly plainTitle: string;
     readonly lead: (application: Html, organization: Html) => Html;
     readonly acts: (organization: Html) => Html;
+    /** As far as a scope of the API goes. */
+    readonly actsOnly: (organization: Html, scope: string) => Html;
     readonly scopes: Readonly<Record<string, string>>;
     readonly other: (scope: Html) => Html;
     readonly host: (host: Html) => Html;
@@ -113,12 +126,12 @@ export interface Words {
     readonly busy: string;
     readonly forged: string;
     readonly unreadable: string;
-    readonly noMembership: string;
     readonly unavailable: string;
     readonly ssoRefused: string;
     readonly ssoUnavailable: string;
     readonly ssoNoAccount: string;
     readonly ssoWrongAddress: string;
+    readonly ssoNotFresh: string;
     readonly internal: string;
     readonly again: string;
     readonly console: string;
@@ -143,6 +156,8 @@ export const ENGLISH: Words = {
     badEmail: 'Enter your email address, such as ana@example.com.',
     wrong: 'The email or the password is wrong.',
     wrongOrSso: 'The email or the password is wrong, or your organization asks you to sign in with SSO.',
+    locked:
+      'Too many wrong passwords. Wait for a quarter of an hour, or set a new one: with it you can sign in here at once.',
     anew: 'What was entered before counts no more: its time is over, or something about your account has changed. Sign in again.',
   },
   sso: {
@@ -206,6 +221,13 @@ export const ENGLISH: Words = {
     plainTitle: 'Allow access?',
     lead: (application, organization) => html`${application}, made by ${organization}, asks to:`,
     acts: (organization) => html`act as you in ${organization}, with everything you may do there`,
+    actsOnly: (organization, scope) => {
+      const { module, kind } = apiScope(scope);
+      const what = module === undefined ? 'everything' : (MODULES[module] ?? module);
+      return kind === 'read'
+        ? html`read ${what} in ${organization}, as far as you may`
+        : html`change ${what} in ${organization}, as far as you may`;
+    },
     scopes: {
       openid: 'know who you are',
       profile: 'see your name and language',
@@ -253,9 +275,8 @@ export const ENGLISH: Words = {
     manyTitle: 'Too many tries',
     many: 'Wait for a quarter of an hour, then try again.',
     busy: 'Many people are signing in. Try again in a few seconds.',
-    forged: 'The form did not come from this page. Load the page anew and try again.',
-    unreadable: 'The form could not be read. Load the page anew and fill it in again.',
-    noMembership: 'You are not a member of an organization that can use this application.',
+    forged: 'The form is not from here, or you have gone on since. Go on from here.',
+    unreadable: 'The form could not be read. Go on from here and fill it in again.',
     unavailable: 'We cannot answer at this moment. Try again shortly.',
     ssoRefused:
       'The sign-in at your organization was not accepted. Begin again, or show your administrator the reference.',
@@ -263,6 +284,8 @@ export const ENGLISH: Words = {
     ssoNoAccount: 'There is no account here that you could use. Ask your administrator to invite you.',
     ssoWrongAddress:
       'Your organization does not vouch for an address of its own for the account that you signed in with there. Sign out there and use another account, or show your administrator the reference.',
+    ssoNotFresh:
+      'The application wants you to have signed in at your organization just now, and your organization does not say so. Sign out there, then begin again; if it stays so, show your administrator the reference.',
     internal: 'Something went wrong on our side. Try again; if it stays so, tell us the reference.',
     again: 'Begin again',
     console: 'Open the Console',

@@ -1,5 +1,14 @@
+import { apiScope } from './api-scope.js';
 import { html } from './html.js';
 import type { Words } from './words.en.js';
+
+const MODULES: Readonly<Record<string, string>> = {
+  core: 'contactos, eventos y segmentos',
+  crm: 'notas, actividades y registros',
+  identity: 'personas, roles y configuración',
+  loyalty: 'puntos y sus reglas',
+  messaging: 'mensajes, plantillas y campañas',
+};
 
 /** Spanish as it is written in Chile. */
 export const SPANISH: Words = {
@@ -19,6 +28,8 @@ export const SPANISH: Words = {
     wrong: 'El correo o la contraseña no son correctos.',
     wrongOrSso:
       'El correo o la contraseña no son correctos, o tu organización pide iniciar sesión con su propia cuenta (SSO).',
+    locked:
+      'Demasiadas contraseñas incorrectas. Espera un cuarto de hora o define una nueva: con ella puedes entrar aquí de inmediato.',
     anew: 'Lo que ingresaste antes ya no cuenta: se acabó el plazo o algo cambió en tu cuenta. Inicia sesión otra vez.',
   },
   sso: {
@@ -82,6 +93,13 @@ export const SPANISH: Words = {
     plainTitle: '¿Permitir el acceso?',
     lead: (application, organization) => html`${application}, de ${organization}, pide:`,
     acts: (organization) => html`actuar como tú en ${organization}, con todo lo que puedes hacer ahí`,
+    actsOnly: (organization, scope) => {
+      const { module, kind } = apiScope(scope);
+      const what = module === undefined ? 'todo' : (MODULES[module] ?? module);
+      return kind === 'read'
+        ? html`leer ${what} en ${organization}, hasta donde tú puedes`
+        : html`cambiar ${what} en ${organization}, hasta donde tú puedes`;
+    },
     scopes: {
       openid: 'saber quién eres',
       profile: 'ver tu nombre y tu idioma',
@@ -129,9 +147,8 @@ export const SPANISH: Words = {
     manyTitle: 'Demasiados intentos',
     many: 'Espera un cuarto de hora y vuelve a intentarlo.',
     busy: 'Muchas personas están iniciando sesión. Inténtalo de nuevo en unos segundos.',
-    forged: 'El formulario no vino de esta página. Vuelve a cargarla e inténtalo de nuevo.',
-    unreadable: 'No se pudo leer el formulario. Vuelve a cargar la página y llénalo otra vez.',
-    noMembership: 'No eres miembro de una organización que pueda usar esta aplicación.',
+    forged: 'El formulario no es de aquí o ya habías avanzado. Continúa desde aquí.',
+    unreadable: 'No se pudo leer el formulario. Continúa desde aquí y llénalo otra vez.',
     unavailable: 'No podemos responder en este momento. Inténtalo pronto.',
     ssoRefused:
       'No se aceptó el inicio de sesión de tu organización. Empieza de nuevo o muestra la referencia a quien la administra.',
@@ -140,6 +157,8 @@ export const SPANISH: Words = {
       'Aquí no hay una cuenta que puedas usar. Pide a quien administra tu organización que te invite.',
     ssoWrongAddress:
       'Tu organización no confirma un correo suyo para la cuenta con la que entraste allí. Cierra allí tu sesión y usa otra cuenta, o muestra la referencia a quien la administra.',
+    ssoNotFresh:
+      'La aplicación pide que hayas entrado recién en tu organización, y tu organización no lo confirma. Cierra allí tu sesión y empieza de nuevo; si sigue así, muestra la referencia a quien la administra.',
     internal: 'Algo falló de nuestro lado. Inténtalo de nuevo; si sigue así, cuéntanos la referencia.',
     again: 'Empezar de nuevo',
     console: 'Abrir la Consola',

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
 import { Clock, Database, ItemJob, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { addressForms } from '../is-email-address.js';
 
 /** A token holds so long (identity.md §5). */
 const LIFE_MS = 3_600_000;
@@ -11,6 +12,8 @@ const LIFE_MS = 3_600_000;
  */
 const EVERY_MS = 1_000;
 
+/** A policy hides what nobody has asked for from jobs that do not say so: those of the release before. */
+const KNOW_REASONS = `SELECT set_config('identity.reset_reasons', 'known', true)`;
 /** One for certain: a subselect in the condition may run once for each row, and skips what the last run took. */
 const TAKE = `
 WITH next AS MATERIALIZED (
@@ -18,17 +21,34 @@ WITH next AS MATERIALIZED (
    ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 DELETE FROM password_reset_requests AS taken USING next
  WHERE taken.organization_id = next.organization_id AND taken.id = next.id
-RETURNING taken.organization_id, taken.id, taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id`;
+RETURNING taken.organization_id, taken.id, taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id,
+  taken.reason`;
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
 const WHOSE = `
-SELECT id, organization_id FROM users
- WHERE lower(email) = $1 AND status = 'active' AND deleted_at IS NULL FOR NO KEY UPDATE`;
+SELECT id, organization_id, password_hash IS NOT NULL AS has_password FROM users
+ WHERE lower(email) = ANY ($1::text[]) AND status = 'active' AND deleted_at IS NULL
+ ORDER BY array_position($1::text[], lower(email)) LIMIT 1 FOR NO KEY UPDATE`;
 const ISSUE = `
-INSERT INTO password_resets AS known (organization_id, id, user_id, locale, expires_at, created_at)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO password_resets AS known (organization_id, id, user_id, locale, expires_at, created_at, about)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (organization_id, user_id) DO UPDATE
-   SET generation = known.generation + 1, locale = excluded.locale, open = true, expires_at = excluded.expires_at
+   SET generation = known.generation + 1, locale = excluded.locale, open = true, expires_at = excluded.expires_at,
+       about = excluded.about
 RETURNING id`;
+
+/** Once a day, and not to who has asked for a link that still works: that would end it. */
+const TOLD = `
+UPDATE users SET wrong_passwords_told_at = $2
+ WHERE id = $1 AND (wrong_passwords_told_at IS NULL OR wrong_passwords_told_at <= $3)
+   AND NOT EXISTS (SELECT FROM password_resets r WHERE r.user_id = $1 AND r.open AND r.expires_at > $2)
+RETURNING id`;
+const DAY_MS = 86_400_000;
+
+interface UserRow {
+  id: string;
+  organization_id: string;
+  has_password: boolean;
+}
 
 interface RequestRow {
   organization_id: string;
@@ -38,6 +58,8 @@ interface RequestRow {
   ip: string | null;
   user_agent: string | null;
   correlation_id: string;
+  /** What made it, where it was not the person who asked. */
+  reason: 'wrong_passwords' | null;
 }
 
 /**
@@ -60,13 +82,22 @@ export class PasswordResetIssuing extends ItemJob<RequestRow> {
   }
 
   protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<RequestRow | undefined> {
+    await tx.query(KNOW_REASONS);
     const [request] = await tx.query<RequestRow>(TAKE, [waiting]);
     return request;
   }
 
   protected async work(tx: WorkerTransaction, request: RequestRow): Promise<void> {
-    const [user] = await tx.query<{ id: string; organization_id: string }>(WHOSE, [request.email]);
-    if (user) await this.issue(tx, request, user.id, user.organization_id);
+    const [user] = await tx.query<UserRow>(WHOSE, [addressForms(request.email)]);
+    if (!user || (request.reason !== null && !(await this.mayTell(tx, user)))) return;
+    await this.issue(tx, request, user.id, user.organization_id);
+  }
+
+  /** Whether somebody is to be told that others try passwords of theirs. */
+  private async mayTell(tx: WorkerTransaction, { id, has_password: hasPassword }: UserRow): Promise<boolean> {
+    const now = this.clock.now();
+    const dayAgo = new Date(now.getTime() - DAY_MS);
+    return hasPassword && (await tx.query(TOLD, [id, now, dayAgo])).length > 0;
   }
 
   protected nameOf({ id }: RequestRow): string {
@@ -75,14 +106,14 @@ export class PasswordResetIssuing extends ItemJob<RequestRow> {
 
   private async issue(
     tx: WorkerTransaction,
-    { locale, ip, user_agent: userAgent, correlation_id: correlationId }: RequestRow,
+    { locale, ip, user_agent: userAgent, correlation_id: correlationId, reason }: RequestRow,
     userId: string,
     organizationId: string,
   ): Promise<void> {
     await tx.useOrganization(organizationId);
     const now = this.clock.now();
     const ends = new Date(now.getTime() + LIFE_MS);
-    const values = [organizationId, newId(), userId, locale, ends, now];
+    const values = [organizationId, newId(), userId, locale, ends, now, reason];
     const [row] = await tx.query<{ id: string }>(ISSUE, values);
     if (!row) throw new Error('A reset that was written has answered no row');
     // Whoever asks is nobody: it is the platform that acts.

@@ -19,10 +19,12 @@ export interface PasswordResetLink {
   readonly expires_at: string;
   /** Instead of a link: that the person has no password here. */
   readonly notice?: 'single_sign_on';
+  /** What it is sent for, where nobody asked for it. */
+  readonly about?: 'wrong_passwords';
 }
 
 const OPEN = `
-SELECT r.user_id, u.email, coalesce(r.locale, u.locale, o.locale) AS locale, r.generation, r.expires_at, o.name,
+SELECT r.user_id, u.email, coalesce(r.locale, u.locale, o.locale) AS locale, r.generation, r.expires_at, r.about, o.name,
        o.path[1] AS platform_id, coalesce(o.path[2], o.path[1]) AS tenant_id
   FROM password_resets r
   JOIN users u ON u.id = r.user_id AND u.status = 'active' AND u.deleted_at IS NULL
@@ -35,6 +37,7 @@ interface OpenRow {
   locale: string;
   generation: number;
   expires_at: Date;
+  about: 'wrong_passwords' | null;
   name: string;
   platform_id: string;
   tenant_id: string;
@@ -63,6 +66,7 @@ export class PasswordResetLinks {
       address: email,
       link: isRefused ? PUBLIC_URL : this.tokens.linkOf({ organizationId, id, generation }),
       ...(isRefused ? { notice: 'single_sign_on' as const } : {}),
+      ...(row.about === null ? {} : { about: row.about }),
       organization_name: row.name,
       platform_organization_id: row.platform_id,
       tenant_id: row.tenant_id,

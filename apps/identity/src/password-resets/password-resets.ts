@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Audit, type AuditContext } from '@customer-platform/audit';
+import type { AuditContext } from '@customer-platform/audit';
 import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
-import { Outbox } from '@customer-platform/event-bus';
 import { canonicalLocale, validateBody, type RequestOrigin } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { NamedToken } from '../link-tokens/link-tokens.js';
+import { PasswordChanges } from '../passwords/password-changes.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { demandUncommon } from '../passwords/password-rules.js';
-import { SessionEndings } from '../sessions/session-endings.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { ConfirmPasswordResetDto } from './password-reset.dto.js';
 import { PasswordResetLimits } from './password-reset-limits.js';
 import { PasswordResetTokens } from './password-reset-tokens.js';
+import { keptAddress } from '../is-email-address.js';
 
 /** From where a request came, and by which id it is followed. */
 interface ResetOrigin extends RequestOrigin {
@@ -52,11 +52,6 @@ SELECT r.user_id, r.generation, r.open, r.expires_at, u.status = 'active' AND u.
   JOIN organizations o ON o.organization_id = r.organization_id
  WHERE r.organization_id = $1 AND r.id = $2`;
 const CLOSE = 'UPDATE password_resets SET open = false WHERE organization_id = $1 AND id = $2';
-const CHANGE = `
-UPDATE users
-   SET password_hash = $2, password_changed_at = $3,
-       updated_at = greatest($3::timestamptz, updated_at + interval '1 ms')
- WHERE id = $1`;
 
 /**
  * New passwords for who has forgotten theirs (identity.md §5). Asking is written down alike whoever has the address, if
@@ -70,15 +65,13 @@ export class PasswordResets {
     private readonly tokens: PasswordResetTokens,
     private readonly sso: SsoSignIn,
     private readonly passwords: PasswordHashing,
-    private readonly sessions: SessionEndings,
-    private readonly audit: Audit,
-    private readonly outbox: Outbox,
+    private readonly changes: PasswordChanges,
     private readonly clock: Clock,
   ) {}
 
   /** Past the limits nothing is sent, and the last token lives on. Nobody is told of either. */
   async request({ email, locale, ip, userAgent, correlationId }: ResetRequest): Promise<void> {
-    const address = email.toLowerCase();
+    const address = keptAddress(email);
     const named = locale ? (canonicalLocale(locale) ?? locale) : null;
     const from = [ip ?? null, userAgent ?? null, correlationId ?? newId()];
     await this.database.acrossOrganizations(async (tx) => {
@@ -90,10 +83,11 @@ export class PasswordResets {
   /**
    * Sets the password by a token, ends every session and signs nobody in. The token is looked at twice: before the
    * password is hashed, which takes its time and holds nothing, and under the user's lock, where of many who come with
-   * it the first is let in.
+   * it the first is let in. Wrong passwords of before count no more.
+   * @returns the address whose password it is
    * @throws Problem `missing_credentials`, `invalid_token`, `token_expired`, `validation_failed`, `rate_limited`
    */
-  async confirm(body: unknown, origin: ResetOrigin = {}): Promise<void> {
+  async confirm(body: unknown, origin: ResetOrigin = {}): Promise<{ readonly email: string }> {
     const token = this.tokens.readFrom(body);
     const seen = await this.database.acrossOrganizations((tx) => this.open(tx, token));
     // Since the mail was written their organization may have begun to demand its own sign-in.
@@ -106,8 +100,9 @@ export class PasswordResets {
       await tx.query(LOCK, [token.organizationId, token.id]);
       const { user_id: userId } = await this.open(tx, token);
       await tx.query(CLOSE, [token.organizationId, token.id]);
-      await this.change(tx, userId, hash, origin);
+      await this.changes.change(tx, contextOf(tx, userId, origin), { userId, email: seen.email, hash });
     });
+    return { email: seen.email };
   }
 
   private async open(
@@ -120,34 +115,13 @@ export class PasswordResets {
     if (reset.expires_at <= this.clock.now()) throw new Problem('token_expired');
     return reset;
   }
+}
 
-  private async change(
-    tx: WorkerTransaction,
-    userId: string,
-    hash: string,
-    { correlationId = newId(), ...origin }: ResetOrigin,
-  ): Promise<void> {
-    const { organizationId } = tx;
-    const context: AuditContext = {
-      ...origin,
-      organizationId,
-      correlationId,
-      actor: { type: 'user', id: userId },
-    };
-    await tx.query(CHANGE, [userId, hash, this.clock.now()]);
-    await this.sessions.endAll(tx, context, { userId }, 'password_changed');
-    await this.audit.record(tx, context, {
-      action: 'identity.passwords.change',
-      resource: { type: 'users', id: userId },
-      changedFields: ['password'],
-    });
-    await this.outbox.append(tx, {
-      type: 'identity.password.changed.v1',
-      organizationId,
-      key: userId,
-      subject: `users/${userId}`,
-      data: { organization_id: organizationId, id: userId, user_id: userId },
-      correlationId,
-    });
-  }
+/** The person acts, whose token it was. */
+function contextOf(
+  { organizationId }: WorkerTransaction,
+  userId: string,
+  { correlationId = newId(), ...origin }: ResetOrigin,
+): AuditContext {
+  return { ...origin, organizationId, correlationId, actor: { type: 'user', id: userId } };
 }

@@ -1,7 +1,27 @@
 import { Module } from '@nestjs/common';
+import { encryptionConfig, readConfig } from '@customer-platform/config';
+import { Clock, Database, retentionOf } from '@customer-platform/database';
+import { SessionsModule } from '../sessions/sessions.module.js';
+import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
+import { PasswordChanges } from './password-changes.js';
 import { PasswordHashing } from './password-hashing.js';
 import { PasswordPool } from './password-pool.js';
 
 /** What is done with a password when it is set, and when somebody signs in with it. */
-@Module({ providers: [PasswordHashing, PasswordPool], exports: [PasswordHashing] })
+@Module({
+  imports: [SessionsModule],
+  providers: [
+    {
+      provide: PasswordAttempts,
+      useFactory: (database: Database, clock: Clock) =>
+        new PasswordAttempts(database, clock, readConfig(encryptionConfig).ENCRYPTION_KEY),
+      inject: [Database, Clock],
+    },
+    PasswordChanges,
+    PasswordHashing,
+    PasswordPool,
+    retentionOf(OLD_ATTEMPTS),
+  ],
+  exports: [PasswordAttempts, PasswordChanges, PasswordHashing],
+})
 export class PasswordsModule {}

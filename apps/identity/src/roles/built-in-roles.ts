@@ -14,6 +14,8 @@ interface BuiltInRole {
 
 const descriptors = permissionDescriptors();
 const OWN_ACCOUNT: readonly Permission[] = [
+  'identity.account.manage',
+  'identity.account.read',
   'identity.mfa.manage',
   'identity.mfa.read',
   'identity.sessions.read',

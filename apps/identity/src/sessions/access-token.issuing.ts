@@ -25,6 +25,8 @@ export interface TokenSession {
   readonly clientId?: string;
   /** What the client may learn of the user. */
   readonly scope?: string | undefined;
+  /** What it may use of the user's rights; null or absent: all. */
+  readonly apiScopes?: readonly string[] | null;
 }
 
 /** What a token says of an impersonation: its session is that, and it has a second name. */

@@ -11,8 +11,8 @@ const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1'
 const INSERT = `
 INSERT INTO sessions
   (organization_id, id, user_id, amr, authenticated_at, mfa_at, last_seen_at, idle_expires_at, expires_at, ip, user_agent,
-   client_id, client_generation, connection_id, auth_time, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $7)`;
+   client_id, client_generation, connection_id, auth_time, api_scopes, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $7)`;
 /** Held until the session is there for whoever ends the client, or suspends its organization: none is begun unseen. */
 const CLIENT = `
 SELECT c.generation FROM oauth_clients c
@@ -37,11 +37,13 @@ export interface Authentication {
   readonly userAgent?: string | undefined;
   /** The OAuth client that the session is for. */
   readonly clientId?: string;
+  /** What that may use of the user's rights; null or absent: all. */
+  readonly apiScopes?: readonly string[] | null;
   /** The SSO connection that vouches for the user. */
   readonly connectionId?: string | undefined;
   /** When that was, where it was not just now: the session lasts from then on. */
   readonly authenticatedAt?: Date;
-  /** What the tokens say instead, where the SSO provider has told when that was there. */
+  /** The time that tokens say instead, where the SSO provider has told when it authenticated its user. */
   readonly authTime?: Date | undefined;
 }
 
@@ -79,6 +81,7 @@ export class SessionBeginnings {
       await generationOf(tx, organizationId, clientId),
       connectionId ?? null,
       authentication.authTime ?? null,
+      authentication.apiScopes ?? null,
     ];
     await tx.query(INSERT, [
       organizationId,

@@ -49,7 +49,7 @@ const IMPERSONATIONS: Ending = {
   byTime: true,
 };
 
-/** What each is called where it fails. */
+/** The name of each where it fails. */
 const KINDS = new Map([
   [BY_TIME, 'by time'],
   [WITH_CLIENT, 'with their client'],

@@ -198,6 +198,21 @@ describe('DELETE /v1/identity/sessions/{id}', () => {
   });
 });
 
+describe('another session of one’s own', () => {
+  it('is ended by who has signed in within ten minutes: else 403 fresh_sign_in_required, save one’s present one', async () => {
+    const user = await bench.signedIn(organization, 'analyst');
+    const other = await bench.signIn(organization.id, user.userId);
+    const end = (id: string) => user.caller.delete(`${SESSIONS}/${id}`);
+    const age = `UPDATE sessions SET authenticated_at = authenticated_at - interval '11 minutes' WHERE id = $1`;
+    await bench.database.query(age, [user.sessionId]);
+    expectProblem(await end(other.sessionId), 403, 'fresh_sign_in_required');
+    await bench.database.query('UPDATE sessions SET mfa_at = now() WHERE id = $1', [user.sessionId]);
+    expectStatus(await end(other.sessionId), 204);
+    await bench.database.query('UPDATE sessions SET mfa_at = NULL WHERE id = $1', [user.sessionId]);
+    expectStatus(await end(user.sessionId), 204);
+  });
+});
+
 describe('the sweep', () => {
   it('writes down and tells what has ended by time, once, and forgets after ninety days', async () => {
     const probe = kafkaProbe(bench.app);

@@ -34,7 +34,10 @@ export class SessionsController {
     tagged: false,
     permission: 'identity.sessions.revoke',
     summary: 'End a session of one’s own; with `identity.users.update` anybody’s',
-    description: 'Its tokens are refused within a second. So ends an impersonation, too.',
+    description:
+      'Its tokens are refused within a second. So ends an impersonation, too. Another session of one’s own takes a ' +
+      'sign-in within the last ten minutes.',
+    problems: ['fresh_sign_in_required'],
   })
   revoke(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.sessions.revoke(context, id);

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Database, pageOfSelects, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, pageOfSelects, type WorkerTransaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { deviceOf } from './device.js';
 import type { EndedReason, SessionDto } from './session.dto.js';
+import { demandFreshSignIn } from './fresh-sign-in.js';
 import { SessionEndings } from './session-endings.js';
 
 interface SessionRow {
@@ -62,6 +63,7 @@ export class SessionsService {
     private readonly database: Database,
     private readonly endings: SessionEndings,
     private readonly audit: Audit,
+    private readonly clock: Clock,
   ) {}
 
   list(context: RequestContext, query: ListQuery): Promise<Page<SessionDto>> {
@@ -73,14 +75,19 @@ export class SessionsService {
     );
   }
 
-  /** Its tokens are refused within a second. One that has ended stays as it is. @throws Problem `not_found` */
+  /**
+   * Its tokens are refused within a second. One that has ended stays as it is.
+   * @throws Problem `not_found`, `fresh_sign_in_required` for another of one's own
+   */
   revoke(context: RequestContext, id: string): Promise<void> {
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(context.organizationId);
       const row = await lock(tx, [...reachOf(context), id]);
       if (!row) throw new Problem('not_found');
       if (row.ended_at) return;
-      const { organizationId } = context;
+      const { organizationId, principal } = context;
+      const isOther = row.user_id === principal.id && id.toLowerCase() !== context.sessionId;
+      if (isOther && row.resource === 'sessions') await demandFreshSignIn(tx, context, this.clock);
       await this.endings.endAll(tx, context, { userId: row.user_id, organizationId, only: id }, 'revoked');
       await this.audit.record(tx, context, {
         action: 'identity.sessions.revoke',

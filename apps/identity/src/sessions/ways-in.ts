@@ -7,7 +7,7 @@ export interface CameIn {
   readonly connectionId?: string | undefined;
 }
 
-/** What a way in leads to. */
+/** The organizations that a way in leads to. */
 export interface WayIn {
   /** That organization alone, and those which let its connections in; null: no connection has a part in it. */
   readonly only: string | null;
@@ -19,8 +19,8 @@ const CONNECTION = 'SELECT organization_id FROM sso_connections WHERE id = $1';
 const EMAIL = 'SELECT email FROM users WHERE id = $1';
 /**
  * An `owner` with a second factor has a way in where the provider has none. It is one of before, or was confirmed by whom
- * the connection has let in: else whoever has the password alone sets one up in another organization. What the release
- * before has enforced is so from its making, as far as is known.
+ * the connection has let in: else whoever has the password alone sets one up in another organization, or here while it
+ * is off for a moment. What the release before has enforced is so from its making, as far as is known.
  */
 const ENFORCING = `
 SELECT c.organization_id
@@ -59,7 +59,7 @@ export const GOES_ON = `(s.connection_id IS NULL
 const LEADS = `
 SELECT FROM organizations o WHERE o.organization_id = $1 AND ${leadsTo('$2', '$3')} FOR SHARE`;
 
-/** Where somebody who came in like this may act, as far as that depends on how they came in. */
+/** Tells where somebody may act, as far as that depends on how they came in. */
 export async function wayOf(tx: WorkerTransaction, { userId, connectionId }: CameIn): Promise<WayIn> {
   if (connectionId !== undefined) {
     const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);

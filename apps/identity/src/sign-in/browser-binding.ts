@@ -8,12 +8,27 @@ const SECRET = /^[A-Za-z0-9_-]{43}$/;
 const MOST_UNDER_WAY = 8;
 
 /**
- * The name of the cookie; with the sign-in that it is of, once somebody has authenticated in that. Where the platform is
- * reached by TLS `__Host-`: of this very host, set by nobody else, neither a subdomain nor a page in between. Safari takes
- * no cookie that is `Secure` from http, not even from this machine.
+ * Names a cookie. Where the platform is reached by TLS `__Host-`: of this very host, set by nobody else, neither a
+ * subdomain nor a page in between. Safari takes no cookie that is `Secure` from http, not even from this machine.
  */
+function cookieNamed(name: string): string {
+  return `${isSecure() ? '__Host-' : ''}${name}`;
+}
+
+/** Names the cookie; with the sign-in that it is of, once somebody has authenticated in that. */
 export function browserCookie(uid?: string): string {
-  return `${isSecure() ? '__Host-' : ''}${NAME}${uid === undefined ? '' : `-${uid}`}`;
+  return cookieNamed(`${NAME}${uid === undefined ? '' : `-${uid}`}`);
+}
+
+/** Keeps a text in the browser for so long, out of reach of scripts; 0 takes it away. */
+export function keepInBrowser(response: ServerResponse, name: string, text: string, forS: number): void {
+  const line = `${cookieNamed(name)}=${text}; ${attributes()}; Max-Age=${String(forS)}`;
+  response.appendHeader('Set-Cookie', line);
+}
+
+/** Reads what was kept so. */
+export function keptInBrowser(request: IncomingMessage, name: string): string | undefined {
+  return cookiesOf(request).get(cookieNamed(name));
 }
 
 /** A browser by the secret in its cookie. */
@@ -34,11 +49,10 @@ export class BrowserBinding {
   /** A secret that nobody knew before: from here on the browser is known by it alone, in the sign-in that it is for. */
   static fresh(response: ServerResponse, uid?: string): BrowserBinding {
     const secret = randomBytes(32).toString('base64url');
-    const attributes = `Path=/; ${isSecure() ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
-    response.appendHeader('Set-Cookie', `${browserCookie(uid)}=${secret}; ${attributes}`);
+    response.appendHeader('Set-Cookie', `${browserCookie(uid)}=${secret}; ${attributes()}`);
     const others = uid === undefined ? [] : [...cookiesOf(response.req).keys()].filter(isOfSignIn);
     for (const name of others.filter((name) => name !== browserCookie(uid)).slice(0, 1 - MOST_UNDER_WAY))
-      response.appendHeader('Set-Cookie', `${name}=; ${attributes}; Max-Age=0`);
+      response.appendHeader('Set-Cookie', `${name}=; ${attributes()}; Max-Age=0`);
     return new BrowserBinding(secret);
   }
 
@@ -75,6 +89,10 @@ export function isOwnForm({ headers }: IncomingMessage): boolean {
 
 function publicUrl(): string {
   return readConfig(serviceConfig.pick({ PUBLIC_URL: true })).PUBLIC_URL;
+}
+
+function attributes(): string {
+  return `Path=/; ${isSecure() ? 'Secure; ' : ''}HttpOnly; SameSite=Lax`;
 }
 
 function isSecure(): boolean {

@@ -1,5 +1,7 @@
 import { expectStatus } from '@customer-platform/testing';
 import type { TestOrganization } from '../identity-app.fixture.js';
+import { aChallenge, Browser, TestClient } from '../oauth/browser.fixture.js';
+import { PageVisitor, People } from './page-visitor.fixture.js';
 import { codeOf, SignInBench, type Visitor } from './sign-in-bench.fixture.js';
 
 let bench: SignInBench;
@@ -28,6 +30,24 @@ const count = async (table: 'mfa_factors' | 'mfa_failures', userId: string): Pro
   );
   return row?.count ?? 0;
 };
+
+describe('who is asked for a factor at sign-in', () => {
+  it('are owners, and nobody else, where the policy says so', async () => {
+    const path = `/v1/identity/organizations/${organization.id}`;
+    expectStatus(await organization.admin.patch(path, { settings: { mfa_policy: 'owners' } }), 200);
+    const people = new People(bench.identity);
+    const client = await TestClient.register(bench.identity, organization);
+    const shownTo = async (role: string) => {
+      const person = await people.person(organization, { isMember: false });
+      await bench.identity.member(organization, person.userId, role);
+      const somebody = new PageVisitor(new Browser(bench.identity, { issuer: bench.origin }), bench.origin);
+      const { shown } = await somebody.authorize(client);
+      return somebody.signIn(shown, person);
+    };
+    const [owner, admin] = [await shownTo('owner'), await shownTo('admin')];
+    expect([owner.form('enrol') !== undefined, admin.url.searchParams.has('code')]).toEqual([true, true]);
+  });
+});
 
 describe('setting a factor up while signing in', () => {
   it('shows recovery codes that work however often its form is sent, and makes one factor', async () => {
@@ -108,5 +128,30 @@ describe('setting a factor up while signing in', () => {
     await visitor.back();
     await visitor.page.goto(bench.request(client, { prompt: 'none' }).url);
     expect((await visitor.back()).get('error')).toBeNull();
+  });
+
+  it('begins with an authentication of the last ten minutes: one in a browser that was left open sets none up', async () => {
+    const people = new People(bench.identity);
+    const person = await people.person(organization);
+    const client = () => TestClient.register(bench.identity, organization);
+    const [first, second, third] = [await client(), await client(), await client()];
+    const signedIn = async (minutes: number) => {
+      const { userId } = person;
+      const authenticatedAt = new Date(Date.now() - minutes * 60_000);
+      const browser = new Browser(bench.identity, { issuer: bench.origin });
+      await browser.authorize(first.request(aChallenge().challenge), () => ({
+        signedIn: { userId, amr: ['pwd'], authenticatedAt },
+      }));
+      return new PageVisitor(browser, bench.origin);
+    };
+    const [lately, before] = [await signedIn(5), await signedIn(11)];
+    await demandFactors();
+    expect((await lately.authorize(second)).shown.form('enrol')).toBeDefined();
+    const { shown } = await before.authorize(second);
+    expect([shown.form('enrol'), shown.form('email') !== undefined]).toEqual([undefined, true]);
+    // Nor does the page of it, called up once more or for another client.
+    expect((await before.open(shown.url.href)).form('enrol')).toBeUndefined();
+    expect((await before.authorize(third)).shown.form('enrol')).toBeUndefined();
+    expect((await before.signIn(shown, person)).form('enrol')).toBeDefined();
   });
 });

@@ -1,15 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
-import type { AuditContext } from '@customer-platform/audit';
-import type { RequestOrigin } from '@customer-platform/http';
+import { Clock } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { InvitationAcceptance } from '../invitations/invitation-acceptance.js';
 import { SignInFactors } from '../mfa/sign-in-factors.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
-import type { Interaction, InteractionResult } from '../oauth/interactions.js';
+import { API_SCOPES, apiScopesIn } from '../oauth/api-scopes.js';
+import type { Interaction } from '../oauth/interactions.js';
 import { OrganizationChoice, type OpenOrganization } from '../oauth/organization-choice.js';
 import { BrowserBinding } from './browser-binding.js';
-import type { Frame } from '../pages/frame.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { wordsOf } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import {
@@ -30,27 +29,21 @@ import { PasswordSignIn } from './password-sign-in.js';
 import type { SignInForm } from './sign-in-form.js';
 import { SignInProgress, type Progress } from './sign-in-progress.js';
 import { counted } from '../sessions/sign-in-metrics.js';
+import { isFresh } from '../sessions/fresh-sign-in.js';
 import type { SignedIn } from '../sessions/signed-in.js';
-
-/** One request of a browser within an interaction. */
-export interface Visit {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly interaction: Interaction;
-  readonly browser: BrowserBinding;
-  readonly origin: RequestOrigin;
-  readonly correlationId: string;
-  /** What the organization is called in which the client asks to act. */
-  readonly within: string;
-  /** What the pages have in common; made for the browser as it is known when the page is made. */
-  frameFor(browser?: BrowserBinding): Frame;
-}
-
-/** What a visit leads to: a page, or the end of the interaction, by the secret that the browser has been given in it. */
-export type Outcome =
-  { readonly page: Page } | { readonly result: InteractionResult; readonly browser?: BrowserBinding };
+import {
+  contextOf,
+  hostOf,
+  invitationIn,
+  noMembership,
+  start,
+  startAnew,
+  type Outcome,
+  type Visit,
+} from './visit.js';
 
 const WRONG = 422;
+const LOCKED = 429;
 
 /**
  * The steps of a sign-in: email → password or SSO → second factor → organization → enrolment where its policy asks for
@@ -65,6 +58,8 @@ export class InteractionSteps {
     private readonly organizations: OrganizationChoice,
     private readonly sso: SsoSignIn,
     private readonly invitations: InvitationAcceptance,
+    private readonly browsers: KnownBrowsers,
+    private readonly clock: Clock,
   ) {}
 
   /** Where the interaction is. */
@@ -140,7 +135,11 @@ export class InteractionSteps {
     const connection = email === undefined ? undefined : await this.sso.forEmail(email);
     if (email === undefined || !connection) return { page: start(visit) };
     const { interaction, browser } = visit;
-    const from = { browserHash: browser.hash, loginHint: email, anew: freshnessIn(interaction.params) };
+    // A factor is to be set up, and when that provider authenticated its user was too long ago, or is not known.
+    const before = await this.progress.find(interaction, browser);
+    const isStale = before !== undefined && !isFresh(before.signedIn, this.clock.now());
+    const anew = { ...freshnessIn(interaction.params), ...(isStale && { prompt: 'login' as const }) };
+    const from = { browserHash: browser.hash, loginHint: email, anew };
     const { href } = await this.sso.begin(interaction, connection.connectionId, from);
     return { page: leavingPage(visit.frameFor(), href) };
   }
@@ -150,14 +149,17 @@ export class InteractionSteps {
     const { email } = form;
     if (email === undefined) return { page: start(visit) };
     const { organizationId } = interaction.client;
-    const claim = { organizationId, email, password: form.get('password'), ip: origin.ip };
-    const signedIn = await counted('password', this.passwords.check(claim));
+    const knownBrowser = this.browsers.of(visit.request, email);
+    const claim = { organizationId, email, password: form.get('password'), ip: origin.ip, knownBrowser };
+    const signedIn = await counted('password', this.passwords.check(claim)).catch(lockedOrFailed);
+    if (signedIn instanceof Problem) return { page: lockedPage(visit, email, signedIn) };
     if (!signedIn) {
       const words = wordsOf(visit.frameFor().language).signIn;
       const connection = await this.sso.forEmail(email);
       const error = connection?.enforced ? words.wrongOrSso : words.wrong;
       return { page: passwordPage(visit.frameFor(), { email, error, status: WRONG }) };
     }
+    this.browsers.remember(visit.request, visit.response, email);
     return this.goOnAs(visit, signedIn, { factorGiven: false });
   }
 
@@ -184,6 +186,8 @@ export class InteractionSteps {
     const { id, demandsMfa } = organization.open;
     if (demandsMfa && !progress.signedIn.amr.includes('mfa')) {
       if (await this.couldGiveFactor(progress)) return { page: factorPage(visit.frameFor(), {}) };
+      // Whoever has come upon a browser that was left open would lock its user out of all others.
+      if (!isFresh(progress.signedIn, this.clock.now())) return { page: startAnew(visit) };
       return this.askToEnrol(visit, progress, organization.open);
     }
     return { result: { signedIn: progress.signedIn, organizationId: id }, browser: visit.browser };
@@ -305,7 +309,11 @@ export class InteractionSteps {
 
   private consent(visit: Visit): Page {
     const { scopes, params } = visit.interaction;
-    return consentPage(visit.frameFor(), { scopes, host: hostOf(params), within: visit.within });
+    const { scope: asked } = params;
+    const reach = apiScopesIn(typeof asked === 'string' ? asked.split(' ') : []);
+    const others = scopes.filter((scope) => !API_SCOPES.includes(scope));
+    const host = hostOf(params);
+    return consentPage(visit.frameFor(), { scopes: others, reach, host, within: visit.within });
   }
 
   private decide(visit: Visit, step: string): Outcome {
@@ -313,17 +321,6 @@ export class InteractionSteps {
     if (step !== 'deny') return { page: this.consent(visit) };
     return { result: { error: 'access_denied', description: 'The user did not allow it.' } };
   }
-}
-
-function start(visit: Visit): Page {
-  const hint = visit.interaction.params['login_hint'];
-  return emailPage(visit.frameFor(), { email: typeof hint === 'string' ? hint.slice(0, 254) : '' });
-}
-
-/** What was shown before is gone: its time was over, or the user was suspended or given a new password meanwhile. */
-function startAnew(visit: Visit): Page {
-  const frame = visit.frameFor();
-  return emailPage(frame, { error: wordsOf(frame.language).signIn.anew });
 }
 
 /** How fresh a sign-in the client asks for: it is the provider that can see to it. */
@@ -336,24 +333,19 @@ function freshnessIn({ prompt, max_age: age }: Interaction['params']): {
   return { ...(isAnew && { prompt: 'login' }), ...max_age };
 }
 
-/** The proof that somebody has the token of an invitation, where the request carries one. */
-function invitationIn({ invitation }: Interaction['params']): string | undefined {
-  return typeof invitation === 'string' ? invitation : undefined;
+/** Whoever is let try no more is told so beside the way to a new password, which ends that. */
+function lockedPage(visit: Visit, email: string, { headers }: Problem): Page {
+  const frame = visit.frameFor();
+  const error = wordsOf(frame.language).signIn.locked;
+  const page = passwordPage(frame, { email, error, status: LOCKED });
+  return { ...page, headers: { ...page.headers, ...headers } };
 }
 
-function noMembership(): Outcome {
-  const description = 'The user is not a member of an organization that this client serves.';
-  return { result: { error: 'access_denied', description } };
-}
-
-/** Where the browser goes on, as a person reads it. */
-function hostOf({ redirect_uri: uri }: Interaction['params']): string {
-  return typeof uri === 'string' && URL.canParse(uri) ? new URL(uri).host : '';
-}
-
-function contextOf(visit: Visit, organizationId: string, userId: string): AuditContext {
-  const { origin, correlationId } = visit;
-  return { ...origin, organizationId, correlationId, actor: { type: 'user', id: userId } };
+function lockedOrFailed(error: unknown): Problem {
+  const isLocked =
+    error instanceof Problem && error.code === 'rate_limited' && error.members['scope'] === 'user';
+  if (isLocked) return error;
+  throw error;
 }
 
 async function rightOrNothing<T>(attempt: Promise<T>): Promise<T | undefined> {

@@ -4,10 +4,11 @@ import { AnyBody, CorrelationId, Endpoint, Origin, type RequestOrigin } from '@c
 import { Problem } from '@customer-platform/problem-json';
 import { PasswordResets } from '../password-resets/password-resets.js';
 import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
-import { BrowserBinding, isOwnForm } from './browser-binding.js';
+import { BrowserBinding, isOwnForm, keepInBrowser, keptInBrowser } from './browser-binding.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { PageErrorsFilter } from './page-errors.filter.js';
 import { languageOf, wordsOf, type Language } from '../pages/languages.js';
-import { sendPage, type Page } from '../pages/page.js';
+import { pageHeaders, sendPage, type Page } from '../pages/page.js';
 import {
   newPasswordPage,
   resetDeadPage,
@@ -19,6 +20,10 @@ import { SignInForm } from './sign-in-form.js';
 
 const REQUEST = '/oauth/password-reset/request';
 const CONFIRM = '/oauth/password-reset';
+/** The cookie in which a token lies for as long as it holds (identity.md §5). */
+const TOKEN = 'password-reset';
+const LIFE_S = 3_600;
+const IS_TOKEN = /^[\w-]{1,200}$/;
 const FORM_BYTES = 16 * 1024;
 const WRONG = 422;
 /** What of a link does not hold any more. */
@@ -28,7 +33,10 @@ const DEAD = new Set(['missing_credentials', 'invalid_token', 'token_expired']);
 @Controller('oauth/password-reset')
 @UseFilters(PageErrorsFilter)
 export class PasswordResetPagesController {
-  constructor(private readonly resets: PasswordResets) {}
+  constructor(
+    private readonly resets: PasswordResets,
+    private readonly browsers: KnownBrowsers,
+  ) {}
 
   @Endpoint({
     method: 'GET',
@@ -72,11 +80,24 @@ export class PasswordResetPagesController {
     method: 'GET',
     authorization: 'protocol',
     summary: 'The page that the link of the mail opens',
-    description: 'It changes nothing: programs that look at links before people do use none up.',
+    description:
+      'The token moves from the address into a cookie, and the browser to the address without it. That changes nothing: ' +
+      'programs that look at links before people do use none up.',
   })
   open(@Req() request: IncomingMessage, @Res() response: ServerResponse): void {
-    const resetToken = new URL(request.url ?? '', 'http://localhost').searchParams.get('token') ?? '';
-    sendPage(response, newPasswordPage(frameOf(request, response, CONFIRM), { resetToken }));
+    const given = new URL(request.url ?? '', 'http://localhost').searchParams.get('token');
+    const resetToken = given ?? keptInBrowser(request, TOKEN) ?? '';
+    if (!IS_TOKEN.test(resetToken)) {
+      sendPage(response, resetDeadPage(languageIn(request)));
+      return;
+    }
+    if (given === null) {
+      sendPage(response, newPasswordPage(frameOf(request, response, CONFIRM), { resetToken }));
+      return;
+    }
+    // Addresses are kept in histories, and in the logs of whoever is in between.
+    keepInBrowser(response, TOKEN, given, LIFE_S);
+    response.writeHead(303, { ...pageHeaders(), Location: CONFIRM }).end();
   }
 
   @Endpoint({
@@ -106,7 +127,11 @@ export class PasswordResetPagesController {
       return;
     }
     try {
-      await this.resets.confirm({ token: resetToken, password }, { ...origin, correlationId });
+      const { email } = await this.resets.confirm(
+        { token: resetToken, password },
+        { ...origin, correlationId },
+      );
+      this.browsers.remember(request, response, email);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (DEAD.has(error.code)) sendPage(response, resetDeadPage(language));
@@ -114,6 +139,7 @@ export class PasswordResetPagesController {
       else throw error;
       return;
     }
+    keepInBrowser(response, TOKEN, '', 0);
     sendPage(response, resetDonePage(language));
   }
 }

@@ -19,18 +19,34 @@ beforeAll(async () => {
 
 afterAll(() => bench.end());
 
-/** A page as a browser has it: with the cookie it came with, and the token of its form. */
-async function open(path: string, language = 'en') {
-  const response = await fetch(bench.app.url + path, { headers: { 'accept-language': language } });
+const pairOf = (line = ''): string => line.split(';', 1)[0] ?? '';
+
+/** A page as a browser has it: with the cookies it came with, and the token of its form. */
+async function open(path: string, { language = 'en', knows = '' } = {}) {
+  const headers = { 'accept-language': language, cookie: knows };
+  const response = await fetch(bench.app.url + path, { headers });
   const text = await response.text();
-  const cookie = (response.headers.getSetCookie()[0] ?? '').split(';')[0] ?? '';
+  const cookie = [knows, ...response.headers.getSetCookie().map(pairOf)].filter(Boolean).join('; ');
   return { response, text, cookie, token: /name="token" value="([^"]+)"/.exec(text)?.[1] ?? '' };
 }
 
 async function submit(path: string, fields: Record<string, string>, headers: Record<string, string>) {
   const body = new URLSearchParams(fields);
   const response = await fetch(bench.app.url + path, { method: 'POST', headers, body });
-  return { status: response.status, text: await response.text() };
+  return { status: response.status, text: await response.text(), cookies: response.headers.getSetCookie() };
+}
+
+/** Follows a link, whose token is in no address afterwards. @returns the cookie that holds it */
+async function moved(path: string): Promise<string> {
+  const response = await fetch(bench.app.url + path, { redirect: 'manual' });
+  expect([response.status, response.headers.get('location')]).toEqual([303, CONFIRM]);
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  const [line] = response.headers.getSetCookie();
+  expect(line).toMatch(/^password-reset=[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600$/);
+  return pairOf(line);
 }
 
 /** Asks by the page, and reads the link from the mail. */
@@ -46,7 +62,7 @@ describe('the page that asks whose password to reset', () => {
     const { email } = await resets.person(organization);
     const said: string[] = [];
     for (const address of [email, `${newId()}@example.com`]) {
-      const { cookie, token } = await open(REQUEST, 'es-CL');
+      const { cookie, token } = await open(REQUEST, { language: 'es-CL' });
       const headers = { cookie, 'accept-language': 'es-CL' };
       const answer = await submit(REQUEST, { token, email: address }, headers);
       expect(answer.status).toBe(200);
@@ -70,8 +86,8 @@ describe('the page of the link', () => {
   it('sets the password, once; looking at it uses nothing up', async () => {
     const person = await resets.person(organization);
     const path = CONFIRM + (await linkFor(person));
-    await open(path);
-    const { cookie, token, text } = await open(path);
+    await moved(path);
+    const { cookie, token, text } = await open(CONFIRM, { knows: await moved(path) });
     const resetToken = /name="reset_token" value="([^"]+)"/.exec(text)?.[1] ?? '';
     const fields = { token, reset_token: resetToken, password: NEW_PASSWORD, repeat: NEW_PASSWORD };
     for (const wrong of [
@@ -80,7 +96,11 @@ describe('the page of the link', () => {
       { ...fields, password: 'qwerty123456789', repeat: 'qwerty123456789' },
     ])
       expect((await submit(CONFIRM, wrong, { cookie })).status).toBe(422);
-    expect((await submit(CONFIRM, fields, { cookie })).status).toBe(200);
+    const done = await submit(CONFIRM, fields, { cookie });
+    expect([done.status, done.cookies.filter((line) => line.endsWith('Max-Age=0'))]).toEqual([
+      200,
+      [expect.stringContaining('password-reset=;')],
+    ]);
     expect((await submit(CONFIRM, fields, { cookie })).status).toBe(401);
     const claim = {
       organizationId: organization.id,
@@ -93,23 +113,22 @@ describe('the page of the link', () => {
   });
 
   it('says that a link is dead which is none', async () => {
-    const { cookie, token } = await open(`${CONFIRM}?token=%22%3E%3Cscript%3E`);
+    for (const none of [`${CONFIRM}?token=%22%3E%3Cscript%3E`, `${CONFIRM}?token=`, CONFIRM]) {
+      const { response, text } = await open(none);
+      expect([response.status, text.includes(REQUEST), text.includes('<script')]).toEqual([401, true, false]);
+    }
+    const { cookie, token } = await open(CONFIRM, { knows: await moved(`${CONFIRM}?token=pwr_x`) });
     const fields = { token, reset_token: 'pwr_x', password: NEW_PASSWORD, repeat: NEW_PASSWORD };
     const answer = await submit(CONFIRM, fields, { cookie });
     expect(answer.status).toBe(401);
     expect(answer.text).toContain(REQUEST);
-  });
-
-  it('shows a token as text, whatever it holds', async () => {
-    const { text } = await open(`${CONFIRM}?token=%22%3E%3Cscript%3E`);
-    expect(text).not.toContain('<script');
   });
 });
 
 describe('a form of a reset', () => {
   it('is taken from its own page, in its own browser, alone', async () => {
     const { cookie, token } = await open(REQUEST);
-    const other = await open(CONFIRM);
+    const other = await open(CONFIRM, { knows: await moved(`${CONFIRM}?token=pwr_x`) });
     const email = 'ana@example.com';
     const forged: [Record<string, string>, Record<string, string>][] = [
       [

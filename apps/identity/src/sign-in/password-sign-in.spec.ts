@@ -1,16 +1,16 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
-import { DatabaseFault, eventually } from '@customer-platform/testing';
+import { behindLock, DatabaseFault, eventually } from '@customer-platform/testing';
 import { Problem } from '@customer-platform/problem-json';
 import { IdentityBench } from '../identity-app.fixture.js';
-import { networkOf, siteOf } from '../passwords/network-of.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { OLD_ATTEMPTS, PasswordAttempts, type Attempt } from './password-attempts.js';
+import { OLD_ATTEMPTS, PasswordAttempts, type Attempt } from '../passwords/password-attempts.js';
 import { PasswordSignIn } from './password-sign-in.js';
 
 const PASSWORD = 'correct horse battery staple';
 const MINUTE_MS = 60_000;
+const SECRET = Buffer.alloc(32, 1);
 
 let bench: IdentityBench;
 let organizationId: string;
@@ -34,6 +34,8 @@ class StandingClock extends Clock {
     return this.at;
   }
 }
+
+const aBrowser = (name: string) => ({ name, since: new Date() });
 
 /** An address from nowhere near any other test's. */
 function anAddress(): string {
@@ -70,7 +72,7 @@ function seenOf({ code, status, message, headers, members }: Problem) {
 }
 
 function attemptsOn(clock: Clock): PasswordAttempts {
-  return new PasswordAttempts(bench.app.app.get(Database), clock, Buffer.alloc(32, 1));
+  return new PasswordAttempts(bench.app.app.get(Database), clock, SECRET);
 }
 
 const wrong = (): Promise<object | undefined> => Promise.resolve(undefined);
@@ -134,6 +136,53 @@ describe('wrong passwords', () => {
     expect(known).toMatchObject({ code: 'rate_limited', status: 429, headers: { 'Retry-After': '900' } });
   });
 
+  it('leave tries of their own to browsers and networks that are known, to each ten', async () => {
+    const attempts = attemptsOn(new Clock());
+    const { id, email } = await aUser();
+    const office = anAddress();
+    const at = { ip: office, amr: ['pwd'] };
+    await bench.signIn(organizationId, id, at);
+    const anywhere: Attempt = { organizationId, email, ip: anAddress() };
+    const places: Attempt[] = [
+      { ...anywhere, knownBrowser: aBrowser('one') },
+      { ...anywhere, knownBrowser: aBrowser('two') },
+      { ...anywhere, ip: office },
+    ];
+    for (const place of [anywhere, ...places]) {
+      for (let i = 0; i < 10; i += 1)
+        expect(await attempts.attempt({ ...place, ip: place.ip ?? anAddress() }, wrong)).toBeUndefined();
+      await refusalOf(attempts.attempt(place, right));
+    }
+    expect(await attempts.attempt({ ...anywhere, knownBrowser: aBrowser('three') }, right)).toBeDefined();
+  });
+
+  it('of an address are looked at two at a time, also from browsers that are known', async () => {
+    const attempts = attemptsOn(new Clock());
+    const email = `${newId()}@example.com`;
+    const from = (name: string) => ({ organizationId, email, ip: undefined, knownBrowser: aBrowser(name) });
+    const gate = Promise.withResolvers<undefined>();
+    const look = jest.fn(() => gate.promise);
+    const looking = ['one', 'two'].map((name) => attempts.attempt(from(name), look));
+    await eventually(() => expect(look).toHaveBeenCalledTimes(2));
+    const refused = await refusalOf(attempts.attempt(from('three'), right));
+    expect(refused.headers).toEqual({ 'Retry-After': '2' });
+    gate.resolve(undefined);
+    await Promise.all(looking);
+    expect(await attempts.attempt(from('three'), right)).toBeDefined();
+  });
+
+  it('of many addresses of a network do not lock out a browser that is known there', async () => {
+    const attempts = attemptsOn(new Clock());
+    const ip = anAddress();
+    for (let i = 0; i < 10; i += 1)
+      await attempts.attempt({ organizationId, email: `${newId()}@example.com`, ip }, wrong);
+    const email = `${newId()}@example.com`;
+    await refusalOf(attempts.attempt({ organizationId, email, ip }, right));
+    expect(
+      await attempts.attempt({ organizationId, email, ip, knownBrowser: aBrowser('one') }, right),
+    ).toBeDefined();
+  });
+
   it('spread over addresses count for the network they come from', async () => {
     const ip = anAddress();
     for (let i = 0; i < 10; i += 1)
@@ -192,6 +241,22 @@ describe('wrong passwords', () => {
     } while (looked.all > before);
     expect(looked).toMatchObject({ all: 10, now: 0 });
     expect(looked.most).toBeLessThanOrEqual(2);
+  });
+
+  it('count from when they had their turn, however long they waited for it', async () => {
+    const clock = new StandingClock(new Date());
+    const email = `${newId()}@example.com`;
+    const key = hkdfSync('sha256', SECRET, Buffer.alloc(0), 'identity sign-in addresses', 32);
+    const address = createHmac('sha256', Buffer.from(key)).update(email).digest();
+    const turn = `password:${address.toString('base64')}`;
+    await behindLock(
+      bench.database,
+      { sql: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', values: [turn] },
+      () => attemptsOn(clock).attempt({ organizationId, email, ip: undefined }, wrong),
+      () => (clock.at = new Date(clock.at.getTime() + MINUTE_MS)),
+    );
+    const noted = 'SELECT tried_at FROM password_attempts WHERE address_hash = $1';
+    expect(await bench.database.query(noted, [address])).toEqual([{ tried_at: clock.at }]);
   });
 
   it('are forgotten after a quarter of an hour, and their rows go in pieces', async () => {
@@ -328,32 +393,5 @@ describe('an attempt', () => {
     await check(email, 'not the password of anybody');
     const rows = await bench.database.query('SELECT password_attempts::text AS text FROM password_attempts');
     expect(JSON.stringify(rows)).not.toContain(email);
-  });
-});
-
-describe('the network of an address', () => {
-  it.each([
-    ['203.0.113.7', '203.0.113.7'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
-    ['2001:DB8:0001:2::ffff', '2001:db8:1:2::/64'],
-    ['2001:db8::1', '2001:db8:0:0::/64'],
-    ['::1', '0:0:0:0::/64'],
-    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s is %s', (ip, network) => {
-    expect(networkOf(ip)).toBe(network);
-  });
-
-  it.each([
-    ['203.0.113.7', null],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-    ['2001:DB8:0001:ff::ffff', '2001:db8:1::/48'],
-    ['2001:db8::1', '2001:db8:0::/48'],
-  ])('%s is of the site %s', (ip, site) => {
-    expect(siteOf(ip)).toBe(site);
-  });
-
-  it('is none where none is known', () => {
-    expect([networkOf(undefined), siteOf(undefined)]).toEqual([null, null]);
   });
 });

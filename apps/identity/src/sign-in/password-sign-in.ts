@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
-import { PasswordAttempts } from './password-attempts.js';
+import { PasswordAttempts, type KnownBrowser } from '../passwords/password-attempts.js';
 import type { SignedIn } from '../sessions/signed-in.js';
+import { addressForms } from '../is-email-address.js';
 
 /** Who says to be whom, from where, to which organization's client. */
 interface PasswordClaim {
@@ -11,6 +12,8 @@ interface PasswordClaim {
   readonly email: string;
   readonly password: string;
   readonly ip: string | undefined;
+  /** Where somebody has signed in with the address before. */
+  readonly knownBrowser?: KnownBrowser | undefined;
 }
 
 interface UserRow {
@@ -22,7 +25,8 @@ interface UserRow {
 
 const FIND = `
 SELECT id, email, password_hash, status = 'active' AS active FROM users
- WHERE lower(email) = $1 AND deleted_at IS NULL`;
+ WHERE lower(email) = ANY ($1::text[]) AND deleted_at IS NULL
+ ORDER BY array_position($1::text[], lower(email)) LIMIT 1`;
 /** Hashing takes its time: the password may have been replaced meanwhile, or the user suspended. Waits for who does. */
 const STILL = `
 SELECT FROM users
@@ -43,11 +47,11 @@ export class PasswordSignIn {
   ) {}
 
   /** Who it is; undefined for who is not let in. @throws Problem `rate_limited` after too many wrong passwords */
-  check({ organizationId, email, password, ip }: PasswordClaim): Promise<SignedIn | undefined> {
-    return this.attempts.attempt({ organizationId, email, ip }, async () => {
+  check({ password, ...attempt }: PasswordClaim): Promise<SignedIn | undefined> {
+    const { email, ip } = attempt;
+    return this.attempts.attempt(attempt, async () => {
       const authenticatedAt = this.clock.now();
-      // Lowered here, as the attempts are counted: the database's own rules differ for some letters.
-      const [user] = await this.query<UserRow>(FIND, [email.toLowerCase()]);
+      const [user] = await this.query<UserRow>(FIND, [addressForms(email)]);
       const isRight = await this.passwords.verify(user?.active ? user.password_hash : null, password, ip);
       if (!user || !isRight) return undefined;
       if (!(await this.sso.allowsPassword({ userId: user.id, email: user.email }))) return undefined;

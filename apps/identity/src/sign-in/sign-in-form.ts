@@ -1,4 +1,4 @@
-import { isStorableText } from '@customer-platform/http';
+import { cutEnds, isStorableText } from '@customer-platform/http';
 import { isShortAddress } from '../is-email-address.js';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}$/;
@@ -20,9 +20,9 @@ export class SignInForm {
     return this.fields.get(name) ?? '';
   }
 
-  /** An address as people type it; undefined for what is none. */
+  /** An address as people type it, also one as it was taken before; undefined for what is none. */
   get email(): string | undefined {
-    const email = this.get('email').trim();
+    const email = cutEnds(this.get('email'));
     return EMAIL.test(email) && isShortAddress(email) ? email : undefined;
   }
 }

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { encryptionConfig, readConfig } from '@customer-platform/config';
-import { Clock, Database, retentionOf } from '@customer-platform/database';
+import { retentionOf } from '@customer-platform/database';
 import { InvitationsModule } from '../invitations/invitations.module.js';
 import { MfaModule } from '../mfa/mfa.module.js';
 import { OAuthModule } from '../oauth/oauth.module.js';
@@ -9,7 +8,7 @@ import { PasswordsModule } from '../passwords/passwords.module.js';
 import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { InteractionSteps } from './interaction-steps.js';
 import { InteractionsController } from './interactions.controller.js';
-import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
+import { KnownBrowsers } from './known-browsers.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import { PasswordResetPagesController } from './password-reset-pages.controller.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
@@ -25,19 +24,7 @@ import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
     SsoConnectionsModule,
   ],
   controllers: [InteractionsController, PasswordResetPagesController],
-  providers: [
-    InteractionSteps,
-    {
-      provide: PasswordAttempts,
-      useFactory: (database: Database, clock: Clock) =>
-        new PasswordAttempts(database, clock, readConfig(encryptionConfig).ENCRYPTION_KEY),
-      inject: [Database, Clock],
-    },
-    PasswordSignIn,
-    SignInProgress,
-    retentionOf(OLD_ATTEMPTS),
-    retentionOf(OLD_SIGN_INS),
-  ],
+  providers: [InteractionSteps, KnownBrowsers, PasswordSignIn, SignInProgress, retentionOf(OLD_SIGN_INS)],
   exports: [PasswordSignIn, SignInProgress],
 })
 export class SignInModule {}

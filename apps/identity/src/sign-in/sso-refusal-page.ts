@@ -17,6 +17,7 @@ const WHAT_TO_SAY: Readonly<Record<SsoRefusalReason, { failure: Failure; status:
   provider_refused: REFUSED,
   provider_unavailable: { failure: 'ssoUnavailable', status: 503 },
   answer_invalid: REFUSED,
+  not_fresh: { failure: 'ssoNotFresh', status: 403 },
   no_verified_email: WRONG_ADDRESS,
   foreign_domain: WRONG_ADDRESS,
   no_account: NO_ACCOUNT,

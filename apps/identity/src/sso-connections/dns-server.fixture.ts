@@ -4,6 +4,8 @@ import { decode, encode, type TxtAnswer } from 'dns-packet';
 /** A name server on this machine that knows the TXT records it is told of. */
 export class TestDns {
   private readonly records = new Map<string, string[]>();
+  /** Domains about which it knows nothing to say. */
+  readonly silent = new Set<string>();
   /** The names that it was asked about. */
   readonly asked: string[] = [];
 
@@ -47,8 +49,11 @@ export class TestDns {
       ttl: 1,
       data: split(data),
     }));
+    const SERVER_FAILURE = 2;
     const NAME_ERROR = 3;
-    return encode({ type: 'response', id, flags: found ? 0 : NAME_ERROR, questions, answers });
+    const isSilent = [...this.silent].some((domain) => name.endsWith(domain));
+    const flags = isSilent ? SERVER_FAILURE : found ? 0 : NAME_ERROR;
+    return encode({ type: 'response', id, flags, questions, answers: isSilent ? [] : answers });
   }
 }
 

@@ -2,23 +2,42 @@ import { Injectable } from '@nestjs/common';
 import {
   Clock,
   postgresFailure,
+  uuids,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import type { SsoConnection } from './sso-connection.entity.js';
 
-const HELD = 'SELECT domain FROM sso_domains WHERE organization_id = $1 AND connection_id = $2';
+const DAY_MS = 86_400_000;
+
+const HELD = `
+SELECT connection_id AS "connectionId", domain, failing_since AS "failingSince" FROM sso_domains
+ WHERE organization_id = $1 AND connection_id = ANY ($2::uuid[])`;
 const RELEASE = `
 DELETE FROM sso_domains
  WHERE organization_id = $1 AND connection_id = $2 AND NOT domain = ANY ($3::text[])`;
 /** In one order, so that two who claim the same ones wait for each other instead of deadlocking. */
 const CLAIM = `
-INSERT INTO sso_domains (organization_id, connection_id, domain, proven_at)
-SELECT $1, $2, domain, $4 FROM unnest($3::text[]) AS domain ORDER BY domain
-ON CONFLICT (organization_id, connection_id, domain) DO NOTHING`;
+INSERT INTO sso_domains AS known
+  (organization_id, connection_id, domain, proven_at, names_provider, failing_since, next_check_at)
+SELECT $1, $2, domain, $4, true, NULL, $5 FROM unnest($3::text[]) AS domain ORDER BY domain
+ON CONFLICT (organization_id, connection_id, domain) DO UPDATE
+   SET proven_at = greatest(excluded.proven_at, known.proven_at + interval '1 ms'), names_provider = true,
+       failing_since = NULL, next_check_at = excluded.next_check_at`;
 const TAKEN = `
 SELECT domain FROM sso_domains WHERE domain = ANY ($1::text[]) AND connection_id <> $2 ORDER BY domain`;
+
+/** Since when proofs of a connection's domains are missing, by domain; null: they are there. */
+export type HeldDomains = ReadonlyMap<string, Date | null>;
+
+/** What of a connection's domains leads to it from now on. */
+interface Claimed {
+  /** All that do, in the order of the connection's. */
+  readonly domains: readonly string[];
+  /** Those of them that have been proven just now. */
+  readonly proven: readonly string[];
+}
 
 /** What `sso_domains` holds: the proven domains of active connections, each once on the platform (identity.md §6). */
 @Injectable()
@@ -26,23 +45,40 @@ export class DomainClaims {
   constructor(private readonly clock: Clock) {}
 
   /** The domains that lead to the connection now. */
-  async held(tx: Transaction, connectionId: string): Promise<ReadonlySet<string>> {
-    const rows = await tx.query<{ domain: string }>(HELD, [tx.organizationId, connectionId]);
-    return new Set(rows.map(({ domain }) => domain));
+  async held(tx: Transaction, connectionId: string): Promise<HeldDomains> {
+    return (await this.heldBy(tx, [connectionId])).get(connectionId) ?? new Map<string, Date | null>();
+  }
+
+  /** The same of several connections, by connection. */
+  async heldBy(tx: Transaction, connectionIds: readonly string[]): Promise<Map<string, HeldDomains>> {
+    const rows = await tx.query<{ connectionId: string; domain: string; failingSince: Date | null }>(HELD, [
+      tx.organizationId,
+      uuids(connectionIds),
+    ]);
+    const byConnection = Map.groupBy(rows, ({ connectionId }) => connectionId);
+    return new Map(
+      [...byConnection].map(([id, own]) => [id, new Map(own.map((row) => [row.domain, row.failingSince]))]),
+    );
   }
 
   /**
-   * Leads exactly the connection's domains to it, all of them proven. Of two organizations at once one is first.
+   * Leads exactly these domains to the connection, all of them proven. Of two organizations at once one is first.
    * @throws Problem `duplicate_value` where one leads elsewhere, which says nothing more
    */
-  async claim(tx: WorkerTransaction, { id, domains }: Pick<SsoConnection, 'id' | 'domains'>): Promise<void> {
+  async claim(
+    tx: WorkerTransaction,
+    { id, domains: all }: Pick<SsoConnection, 'id' | 'domains'>,
+    { domains, proven }: Claimed,
+  ): Promise<void> {
     await tx.query(RELEASE, [tx.organizationId, id, domains]);
+    const now = this.clock.now();
+    const values = [tx.organizationId, id, proven, now, new Date(now.getTime() + DAY_MS)];
     await tx
-      .savepoint(() => tx.query(CLAIM, [tx.organizationId, id, domains, this.clock.now()]))
+      .savepoint(() => tx.query(CLAIM, values))
       .catch(async (error: unknown) => {
         if (postgresFailure(error)?.constraint !== 'sso_domains_one_connection') throw error;
-        const rows = await tx.query<{ domain: string }>(TAKEN, [domains, id]);
-        throw takenElsewhere(domains, new Set(rows.map(({ domain }) => domain)));
+        const rows = await tx.query<{ domain: string }>(TAKEN, [proven, id]);
+        throw takenElsewhere(all, new Set(rows.map(({ domain }) => domain)));
       });
   }
 

@@ -116,6 +116,10 @@ export class HostileProvider {
     };
     if (path === '/.well-known/openid-configuration') return json(this.metadata);
     if (path === '/jwks') return json({ keys: [this.jwk] });
+    if (path.startsWith('/authorize?')) {
+      const { href } = this.authorize(new URL(path, this.issuer));
+      return void response.writeHead(302, { location: href }).end();
+    }
     if (path !== '/token') return void response.writeHead(404).end();
     const parameters = new URLSearchParams(body);
     this.tokenRequests.push({ parameters, authorization: request.headers.authorization });

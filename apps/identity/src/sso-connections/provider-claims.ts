@@ -1,7 +1,5 @@
-import { isEmail } from 'class-validator';
-import { canonicalLocale } from '@customer-platform/http';
-import { domainOf } from '../domain-name.js';
-import { isShortAddress } from '../is-email-address.js';
+import { canonicalLocale, cutEnds, readEmail } from '@customer-platform/http';
+import { keptAddress } from '../is-email-address.js';
 
 /** What a provider says of a person, as it is believed. */
 export interface ProviderPerson {
@@ -41,9 +39,7 @@ function verifiedEmail(claims: Claims): string | undefined {
   const { email } = claims;
   const isVerified = saysYes(claims['email_verified']) || saysYes(claims['xms_edov']);
   if (typeof email !== 'string' || !isVerified) return undefined;
-  const address = email.toLowerCase();
-  const isAddress = isEmail(address, { ignore_max_length: true }) && domainOf(address) !== undefined;
-  return isAddress && isShortAddress(address) ? address : undefined;
+  return readEmail(email) ? keptAddress(email) : undefined;
 }
 
 /** Some write truth as a text or a number. */
@@ -55,14 +51,8 @@ function nameIn(claims: Claims): string | undefined {
   const parts = [claims['given_name'], claims['family_name']].filter(isText).join(' ');
   const name = [claims['name'], parts, claims['preferred_username']].find(isText);
   // Control characters have no place in a name, and none in the mails that carry it.
-  return (
-    name
-      ?.replaceAll(/\p{C}+/gu, ' ')
-      .trim()
-      .slice(0, LONGEST_NAME)
-      .toWellFormed()
-      .trim() || undefined
-  );
+  const plain = cutEnds(name?.replaceAll(/\p{C}+/gu, ' ') ?? '');
+  return cutEnds(plain.slice(0, LONGEST_NAME).toWellFormed()) || undefined;
 }
 
 function localeIn({ locale }: Claims): string | null {
@@ -78,5 +68,5 @@ function authTimeIn({ auth_time: seconds }: Claims): Date | undefined {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
+  return typeof value === 'string' && cutEnds(value) !== '';
 }

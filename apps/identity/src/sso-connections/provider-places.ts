@@ -4,7 +4,7 @@ import { OrganizationTenants } from './organization-tenants.js';
 
 /** Requests that wait for a provider at the same time, in one process. */
 export const WAITING_AT_ONCE = { inAll: 48, ofTenant: 24, ofOrganization: 18 };
-/** Of those of an organization so many for one connection, so that a provider that hangs leaves the others theirs. */
+/** The places of one connection among its organization's, so that a provider that hangs leaves the others theirs. */
 const OF_CONNECTION = { inAll: Infinity, ofTenant: WAITING_AT_ONCE.ofOrganization, ofOrganization: 16 };
 
 /** Too many wait for a provider already. */

@@ -6,8 +6,10 @@ import { MembershipsService } from '../memberships/memberships.service.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { UserArrivals } from '../users/user-arrivals.js';
 import { domainOf } from '../domain-name.js';
+import { DomainClaims, type HeldDomains } from './domain-claims.js';
 import type { ProviderPerson } from './provider-claims.js';
 import { SsoRefusal } from './sso-refusal.js';
+import { addressForms } from '../is-email-address.js';
 
 /** The connection that somebody comes by. */
 interface ArrivingBy {
@@ -23,7 +25,7 @@ const TRIES = 3;
 
 /** Held until they are in: whoever switches it off waits, and finds them. */
 const CONNECTION = `
-SELECT jit, jit_role_ids, domains FROM sso_connections
+SELECT jit, jit_role_ids FROM sso_connections
  WHERE organization_id = $1 AND id = $2 AND status = 'active' AND deleted_at IS NULL FOR SHARE`;
 const LINKED = `
 SELECT u.id, u.organization_id, u.email, u.status, u.deleted_at IS NOT NULL AS deleted
@@ -31,7 +33,8 @@ SELECT u.id, u.organization_id, u.email, u.status, u.deleted_at IS NOT NULL AS d
  WHERE l.organization_id = $1 AND l.issuer = $2 AND l.subject = $3`;
 const KNOWN = `
 SELECT id, organization_id, email, status, false AS deleted FROM users
- WHERE lower(email) = $1 AND deleted_at IS NULL FOR UPDATE`;
+ WHERE lower(email) = ANY ($1::text[]) AND deleted_at IS NULL
+ ORDER BY array_position($1::text[], lower(email)) LIMIT 1 FOR UPDATE`;
 /** Who was deleted and is here again is linked as who they are now. */
 const LINK = `
 INSERT INTO sso_links (organization_id, issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4, $5)
@@ -41,7 +44,6 @@ ON CONFLICT (organization_id, issuer, subject) DO UPDATE SET user_id = excluded.
 interface ConnectionRow {
   jit: boolean;
   jit_role_ids: string[];
-  domains: string[];
 }
 
 interface UserRow {
@@ -60,6 +62,7 @@ interface UserRow {
 export class SsoArrivals {
   constructor(
     private readonly database: Database,
+    private readonly claims: DomainClaims,
     private readonly arrivals: UserArrivals,
     private readonly memberships: MembershipsService,
     private readonly assignments: RoleAssignmentsService,
@@ -86,13 +89,14 @@ export class SsoArrivals {
       await tx.useOrganization(by.organizationId);
       const [connection] = await tx.query<ConnectionRow>(CONNECTION, [by.organizationId, by.id]);
       if (!connection) throw new SsoRefusal('connection_off');
+      const domains = await this.claims.held(tx, by.id);
       const [linked] = await tx.query<UserRow>(LINKED, [by.organizationId, person.issuer, person.subject]);
-      if (linked && !linked.deleted) return admitted(linked, connection);
-      const email = vouchedFor(person, connection);
-      const [known] = await tx.query<UserRow>(KNOWN, [email]);
+      if (linked && !linked.deleted) return admitted(linked, domains);
+      const email = vouchedFor(person, domains);
+      const [known] = await tx.query<UserRow>(KNOWN, [addressForms(email)]);
       // Who was deleted here comes again only as somebody whom this organization has written down or invited since.
       if (linked && known?.organization_id !== by.organizationId) throw new SsoRefusal('account_disabled');
-      const userId = await this.meet(tx, request, { connection, person, email, known });
+      const userId = await this.meet(tx, request, { connection, domains, person, email, known });
       if (userId === undefined) return undefined;
       await this.link(tx, contextOf(request, by.organizationId, userId), person);
       return userId;
@@ -105,15 +109,16 @@ export class SsoArrivals {
     request: ArrivalRequest,
     first: {
       readonly connection: ConnectionRow;
+      readonly domains: HeldDomains;
       readonly person: ProviderPerson;
       readonly email: string;
       readonly known: UserRow | undefined;
     },
   ): Promise<string | undefined> {
-    const { connection, known } = first;
+    const { connection, domains, known } = first;
     if (known && known.status !== 'invited') {
       if (known.organization_id !== tx.organizationId) throw new SsoRefusal('account_elsewhere');
-      return admitted(known, connection);
+      return admitted(known, domains);
     }
     const isWrittenDown = known?.organization_id === tx.organizationId;
     if (!connection.jit && !isWrittenDown) throw new SsoRefusal('no_account');
@@ -157,15 +162,15 @@ export class SsoArrivals {
 }
 
 /** Whoever the provider means, the user's own address is of a domain whose owner has chosen this provider. */
-function admitted({ id, email, status, deleted }: UserRow, { domains }: ConnectionRow): string {
+function admitted({ id, email, status, deleted }: UserRow, domains: HeldDomains): string {
   if (deleted || status !== 'active') throw new SsoRefusal('account_disabled');
-  if (!domains.includes(domainOf(email) ?? '')) throw new SsoRefusal('foreign_domain');
+  if (!domains.has(domainOf(email) ?? '')) throw new SsoRefusal('foreign_domain');
   return id;
 }
 
-function vouchedFor({ email }: ProviderPerson, { domains }: ConnectionRow): string {
+function vouchedFor({ email }: ProviderPerson, domains: HeldDomains): string {
   if (email === undefined) throw new SsoRefusal('no_verified_email');
-  if (!domains.includes(domainOf(email) ?? '')) throw new SsoRefusal('foreign_domain');
+  if (!domains.has(domainOf(email) ?? '')) throw new SsoRefusal('foreign_domain');
   return email;
 }
 

@@ -6,6 +6,8 @@ import { SsoRefusal } from './sso-refusal.js';
 
 type Claims = Record<string, unknown>;
 
+const ANEW = { prompt: 'login', max_age: '3600' };
+
 /** Attacks of RFC 9700 on the one who relies on a provider, each by a provider, a network or a browser that lies. */
 describe('a provider that lies', () => {
   let bench: SsoBench;
@@ -104,6 +106,27 @@ describe('a provider that lies', () => {
   ])('answer_invalid for a token that %s', async (_, lie) => {
     lie();
     expect(await walk()).toBe('answer_invalid');
+  });
+
+  const ago = (seconds: number): number => Math.floor(Date.now() / 1_000) - seconds;
+  it.each<[string, object, number | undefined, string]>([
+    ['was too long ago', { max_age: '600' }, ago(1_200), 'not_fresh'],
+    ['is not said, though it must be', { max_age: '600' }, undefined, 'not_fresh'],
+    ['was before it was asked for anew', { prompt: 'login' }, ago(1_200), 'not_fresh'],
+    ['is younger than asked for, and before it was asked for anew', ANEW, ago(1_200), 'not_fresh'],
+    ['was not so long ago', { max_age: '600' }, ago(300), 'let in'],
+    ['is of now', { prompt: 'login', max_age: '0' }, ago(0), 'let in'],
+    ['is not said, by a provider that was asked to sign in anew', { prompt: 'login' }, undefined, 'let in'],
+    ['has all the time there is', { max_age: String(Number.MAX_SAFE_INTEGER) }, ago(1_200), 'let in'],
+    ['has more than that', { max_age: '9'.repeat(400) }, ago(1_200), 'let in'],
+  ])('a sign-in that %s: %j, %j: %s', async (_, anew, auth_time, reason) => {
+    change({ auth_time });
+    const asked = {
+      uid: `interaction-${connection.id}`,
+      client: { organizationId: connection.organization.id },
+    };
+    const url = await bench.sso.begin(asked, connection.id, { browserHash: browser, anew });
+    expect(await reasonOf(bench.finish(provider.authorize(url), browser))).toBe(reason);
   });
 
   describe('mix-up', () => {

@@ -3,6 +3,7 @@ import { newId } from '@customer-platform/database';
 import { expectStatus } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { TestDns } from './dns-server.fixture.js';
+import { DomainProofs } from './domain-proofs.js';
 import type { SsoConnectionDto } from './sso-connection.dto.js';
 import { aDomain, anSsoConnection } from './sso-connection.fixture.js';
 import { SsoSignIn, type SsoArrival } from './sso-sign-in.js';
@@ -61,10 +62,16 @@ export class SsoBench {
     return { organization: owner, id, domain, redirectUri };
   }
 
+  /** Changes it, once its domains are proven to the provider that it then has. */
   async set(
     { organization, id }: Pick<TestConnection, 'organization' | 'id'>,
     change: object,
   ): Promise<void> {
+    const { body } = await organization.admin.get<SsoConnectionDto>(`${CONNECTIONS}/${id}`);
+    const { issuer = body.issuer, client_id: clientId = body.client_id }: Partial<SsoConnectionDto> = change;
+    const proofs = this.identity.app.app.get(DomainProofs, { strict: false });
+    for (const proof of proofs.of({ organizationId: organization.id, issuer, clientId }, body.domains))
+      this.dns.publish(proof);
     expectStatus(await organization.admin.patch(`${CONNECTIONS}/${id}`, change), 200);
   }
 

@@ -20,6 +20,8 @@ import {
   type ListDefinition,
 } from '@customer-platform/http';
 import { domainName } from '../domain-name.js';
+import type { HeldDomains } from './domain-claims.js';
+import type { DomainProof } from './domain-proofs.js';
 import { SSO_STATUSES, type SsoConnection } from './sso-connection.entity.js';
 
 const SETTABLE = ['active', 'inactive'] as const;
@@ -137,13 +139,27 @@ export class UpdateSsoConnectionDto extends PatchOf(OmitType(CreateSsoConnection
   status?: (typeof SETTABLE)[number];
 }
 
+/** What has become of a proof. */
+const PROOF_STATUSES = ['pending', 'proven', 'failing', 'failed'] as const;
+type ProofStatus = (typeof PROOF_STATUSES)[number];
+
 /** The record that proves a domain. */
 export class DomainProofDto {
   @ApiProperty({ example: 'example.com' }) domain: string;
   @ApiProperty({ description: 'Name of the TXT record.', example: '_customer-platform.example.com' })
   name: string;
-  @ApiProperty({ description: 'Its text.', example: `customer-platform-verification=${'x'.repeat(43)}` })
+  @ApiProperty({
+    description: 'Its text, another one for each issuer and client.',
+    example: `customer-platform-verification=${'x'.repeat(43)}`,
+  })
   value: string;
+  @ApiProperty({
+    enum: PROOF_STATUSES,
+    description:
+      'Of an active connection, looked at daily: `failing` is missing, and after 72 h `failed`: nobody with an address of the domain signs in by the connection until it is activated again.',
+  })
+  status: ProofStatus;
+  @ApiProperty({ nullable: true, type: 'string', format: 'date-time' }) failing_since: string | null;
 }
 
 /** A connection as it is answered. */
@@ -173,7 +189,7 @@ export class SsoConnectionDto {
 /** A connection without its secret. */
 export function toSsoConnectionDto(
   row: SsoConnection,
-  own: { redirectUri: string; proofs: DomainProofDto[] },
+  own: { redirectUri: string; proofs: DomainProof[]; held: HeldDomains },
 ): SsoConnectionDto {
   return {
     id: row.id,
@@ -187,11 +203,22 @@ export function toSsoConnectionDto(
     jit_role_ids: row.jitRoleIds,
     status: row.status,
     redirect_uri: own.redirectUri,
-    domain_proofs: own.proofs,
+    domain_proofs: own.proofs.map((proof) => ({ ...proof, ...standingOf(row, own.held.get(proof.domain)) })),
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     deleted_at: row.deletedAt?.toISOString() ?? null,
   };
+}
+
+function standingOf(
+  { status }: SsoConnection,
+  failingSince: Date | null | undefined,
+): Pick<DomainProofDto, 'status' | 'failing_since'> {
+  if (status !== 'active') return { status: 'pending', failing_since: null };
+  if (failingSince === undefined) return { status: 'failed', failing_since: null };
+  return failingSince === null
+    ? { status: 'proven', failing_since: null }
+    : { status: 'failing', failing_since: failingSince.toISOString() };
 }
 
 /** `GET /v1/identity/sso-connections` (identity.md §9). */
@@ -203,7 +230,7 @@ export const SSO_CONNECTIONS_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,

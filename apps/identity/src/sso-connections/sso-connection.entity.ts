@@ -36,6 +36,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   clientId: 'client_id',
   clientSecret: 'client_secret',
   domains: 'domains',
+  domainProofs: 'domain_proofs',
   enforced: 'enforced',
   jit: 'jit',
   jitRoleIds: 'jit_role_ids',
@@ -46,7 +47,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 /** `identity.sso_connection.*` (identity.md §9). */
 export function ssoConnectionEvent({ verb, row, changed }: ResourceChange<SsoConnection>) {
   return {
-    type: `identity.sso_connection.${verb}.v1`,
+    type: `identity.sso_connection.${verb}.v1` as const,
     key: row.id,
     subject: `sso-connections/${row.id}`,
     data: {

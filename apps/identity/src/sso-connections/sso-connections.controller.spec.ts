@@ -6,43 +6,16 @@ import {
   expectProblem,
   expectStatus,
   HOSTILE_LITERALS,
-  itBehavesLikeASoftDeletableResource,
   type Answer,
   type Caller,
 } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
-import { startResources, type ResourceApp } from '../resource-app.fixture.js';
 import { SessionBeginnings } from '../sessions/session-beginnings.js';
 import { TestDns } from './dns-server.fixture.js';
 import type { SsoConnectionDto } from './sso-connection.dto.js';
 import { aDomain, anSsoConnection } from './sso-connection.fixture.js';
 
 const CONNECTIONS = '/v1/identity/sso-connections';
-
-describe('an SSO connection', () => {
-  let resources: ResourceApp;
-  beforeAll(async () => {
-    resources = await startResources();
-  });
-  afterAll(() => resources.close());
-
-  itBehavesLikeASoftDeletableResource({
-    app: () => resources.app,
-    path: CONNECTIONS,
-    permissions: {
-      read: 'identity.sso.read',
-      create: 'identity.sso.create',
-      update: 'identity.sso.update',
-      delete: 'identity.sso.delete',
-      purge: 'identity.sso.purge',
-    },
-    body: async (number, organizationId) => {
-      await resources.found(organizationId);
-      return anSsoConnection({ name: `Connection ${String(number)}` });
-    },
-    patch: (number) => ({ name: `Changed ${String(number)}` }),
-  });
-});
 
 /** What local mode may call. */
 function isThisMachine(url: string): boolean {
@@ -131,6 +104,8 @@ describe('SSO connections', () => {
           domain,
           name: `_customer-platform.${domain}`,
           value: expect.stringMatching(/^customer-platform-verification=[\w-]{43}$/) as string,
+          status: 'pending',
+          failing_since: null,
         })),
         created_at: expect.any(String) as string,
         updated_at: expect.any(String) as string,
@@ -229,6 +204,27 @@ describe('SSO connections', () => {
       dns.publish(second);
       expect((await patch(connection.id, { status: 'active' })).body.status).toBe('active');
       expect(await domainsOf(connection.id)).toEqual([...connection.domains].sort());
+    });
+
+    it.each([
+      ['issuer', () => ({ issuer: `${issuer}/other` })],
+      ['client', () => ({ client_id: 'mine' })],
+    ])('asks for another proof where the %s changes', async (_, changeOf) => {
+      const change: { issuer?: string; client_id?: string } = changeOf();
+      const connection = await activated();
+      metadata = { ...metadata, issuer: change.issuer ?? issuer };
+      const refused = expectProblem(await patch(connection.id, change), 409, 'domain_unverified');
+      expect(refused.errors?.map(({ pointer }) => pointer)).toEqual(['/domains/0']);
+      const [next] = (await made({ domains: connection.domains, ...change })).domain_proofs;
+      if (!next) throw new Error('there is a domain');
+      expect(refused.errors?.[0]?.detail).toContain(next.value);
+      expect(next.value).not.toBe(connection.domain_proofs[0]?.value);
+      dns.publish(next);
+      const { body, status } = await patch(connection.id, change);
+      expect([status, body.domain_proofs]).toEqual([
+        200,
+        [expect.objectContaining({ value: next.value, status: 'proven', failing_since: null })],
+      ]);
     });
 
     it('takes no proof of another organization for the same domain', async () => {
@@ -341,6 +337,7 @@ describe('SSO connections', () => {
         { client_secret: 'mine' },
       ]) {
         if (change.issuer) metadata = { ...metadata, issuer: change.issuer };
+        await proven({ domains: [domain], ...change }, caller);
         expectProblem(await patch(connection.id, change, caller), 403, 'privilege_escalation');
       }
       expectStatus(await patch(connection.id, { name: 'Renamed' }, caller), 200);

@@ -17,6 +17,7 @@ import {
   type Page,
   type RequestContext,
 } from '@customer-platform/http';
+import type { HeldDomains } from './domain-claims.js';
 import { DomainProofs } from './domain-proofs.js';
 import {
   CreateSsoConnectionDto,
@@ -28,6 +29,9 @@ import {
 import type { SsoConnection } from './sso-connection.entity.js';
 import { SsoConnectionsService } from './sso-connections.service.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
+
+/** As of a draft. */
+const NOTHING_HELD: HeldDomains = new Map();
 
 /** Where an organization's people sign in instead of here. */
 @Controller('v1/identity/sso-connections')
@@ -53,7 +57,7 @@ export class SsoConnectionsController {
   })
   async create(@Context() context: RequestContext, @Body() body: CreateSsoConnectionDto): Promise<Answer> {
     return Answer.newResource(
-      this.dto(await this.connections.create(context, body)),
+      this.dto(await this.connections.create(context, body), NOTHING_HELD),
       '/v1/identity/sso-connections',
     );
   }
@@ -67,7 +71,12 @@ export class SsoConnectionsController {
     @Context() context: RequestContext,
     @ListRequest(SSO_CONNECTIONS_LIST) query: ListQuery,
   ): Promise<Page<SsoConnectionDto>> {
-    return mapPage(await this.connections.list(context, query), (row) => this.dto(row));
+    const page = await this.connections.list(context, query);
+    const held = await this.connections.held(
+      context,
+      page.data.map(({ id }) => id),
+    );
+    return mapPage(page, (row) => this.dto(row, held.get(row.id) ?? NOTHING_HELD));
   }
 
   @GetEndpoint({
@@ -76,7 +85,7 @@ export class SsoConnectionsController {
     response: SsoConnectionDto,
   })
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return Answer.resource(this.dto(await this.connections.get(context, id)));
+    return this.answer(context, await this.connections.get(context, id));
   }
 
   @UpdateEndpoint({
@@ -101,7 +110,7 @@ export class SsoConnectionsController {
     @Id() id: string,
     @Body() body: UpdateSsoConnectionDto,
   ): Promise<Answer> {
-    return Answer.resource(this.dto(await this.connections.update(context, id, body)));
+    return this.answer(context, await this.connections.update(context, id, body));
   }
 
   @SoftDeleteEndpoint({
@@ -120,7 +129,7 @@ export class SsoConnectionsController {
     problems: ['privilege_escalation'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
-    return Answer.resource(this.dto(await this.connections.restore(context, id)));
+    return this.answer(context, await this.connections.restore(context, id));
   }
 
   @PurgeEndpoint({ permission: 'identity.sso.purge', summary: 'Purge a soft-deleted SSO connection' })
@@ -128,8 +137,13 @@ export class SsoConnectionsController {
     return this.connections.purge(context, id);
   }
 
-  private dto(row: SsoConnection): SsoConnectionDto {
-    const proofs = this.proofs.of(row.organizationId, row.domains);
-    return toSsoConnectionDto(row, { redirectUri: this.config.redirectUriOf(row.id), proofs });
+  private async answer(context: RequestContext, row: SsoConnection): Promise<Answer> {
+    const held = await this.connections.held(context, [row.id]);
+    return Answer.resource(this.dto(row, held.get(row.id) ?? NOTHING_HELD));
+  }
+
+  private dto(row: SsoConnection, held: HeldDomains): SsoConnectionDto {
+    const proofs = this.proofs.of(row, row.domains);
+    return toSsoConnectionDto(row, { redirectUri: this.config.redirectUriOf(row.id), proofs, held });
   }
 }

@@ -9,6 +9,7 @@ import { UsersModule } from '../users/users.module.js';
 import { CLIENT_SECRET_SEAL, sealOfClientSecrets } from './client-secret-seal.js';
 import { DomainClaims } from './domain-claims.js';
 import { DomainProofs } from './domain-proofs.js';
+import { DomainRecheck } from './domain-recheck.js';
 import { OrganizationTenants } from './organization-tenants.js';
 import { ProviderPlaces } from './provider-places.js';
 import { Providers } from './providers.js';
@@ -32,6 +33,7 @@ import { SSO_CONFIG, ssoConfig } from './sso.config.js';
     },
     DomainClaims,
     DomainProofs,
+    DomainRecheck,
     OrganizationTenants,
     ProviderPlaces,
     Providers,

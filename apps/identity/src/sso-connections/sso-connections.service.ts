@@ -13,9 +13,9 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { CLIENT_SECRET_SEAL } from './client-secret-seal.js';
-import { DomainClaims } from './domain-claims.js';
+import { DomainClaims, type HeldDomains } from './domain-claims.js';
 import { domainName } from '../domain-name.js';
-import { DomainProofs } from './domain-proofs.js';
+import { DomainProofs, type ProvenTo } from './domain-proofs.js';
 import { checkIssuer } from './issuer-url.js';
 import { ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';
 import { Providers, UnusableProvider } from './providers.js';
@@ -36,6 +36,18 @@ const DECIDES: readonly (keyof SsoConnection)[] = [
   'jitRoleIds',
   'status',
 ];
+
+/** What DNS has proven for a change, and whose provider it has named. */
+interface Proven {
+  readonly to: Omit<ProvenTo, 'organizationId'>;
+  readonly domains: ReadonlySet<string>;
+}
+
+/** A connection before and after a change. */
+interface Changed {
+  readonly before: SsoConnection;
+  readonly row: SsoConnection;
+}
 
 /**
  * SSO connections (identity.md §6). DNS and the provider are asked before a transaction begins, which then checks that
@@ -72,6 +84,11 @@ export class SsoConnectionsService {
 
   get(context: RequestContext, id: string): Promise<SsoConnection> {
     return this.connections.get(context, id);
+  }
+
+  /** Since when proofs are missing, by connection and domain. */
+  held(context: RequestContext, ids: readonly string[]): Promise<Map<string, HeldDomains>> {
+    return this.database.inOrganization(context, (tx) => this.claims.heldBy(tx, ids));
   }
 
   /** A draft: it leads nobody anywhere. @throws Problem `validation_failed`, `destination_not_allowed`, those of roles */
@@ -146,16 +163,19 @@ export class SsoConnectionsService {
     context: RequestContext,
     seen: SsoConnection,
     body: UpdateSsoConnectionDto,
-  ): Promise<ReadonlySet<string>> {
-    if (seen.deletedAt || (body.status ?? seen.status) !== 'active') return new Set();
+  ): Promise<Proven> {
+    const to = { issuer: body.issuer ?? seen.issuer, clientId: body.client_id ?? seen.clientId };
+    if (seen.deletedAt || (body.status ?? seen.status) !== 'active') return { to, domains: new Set() };
     const domains = asNames(body.domains ?? seen.domains);
-    const held = await this.database.inOrganization(context, (tx) => this.claims.held(tx, seen.id));
-    const open = domains.filter((domain) => !held.has(domain));
-    if (open.length > 0) await this.proofs.demand(context.organizationId, domains, open);
-    const { issuer = seen.issuer, client_id: clientId = seen.clientId } = body;
     const turnsOn = seen.status !== 'active';
-    if (turnsOn || issuer !== seen.issuer) await this.demandProvider(seen, { issuer, clientId });
-    return new Set(open);
+    const held = await this.database.inOrganization(context, (tx) => this.claims.held(tx, seen.id));
+    // One whose proof was lost is asked about once somebody says so, and stands in the way of no other change.
+    const stands = (domain: string): boolean =>
+      held.has(domain) || (body.status === undefined && seen.domains.includes(domain));
+    const open = domains.filter((domain) => turnsOn || !isSameProvider(seen, to) || !stands(domain));
+    if (open.length > 0) await this.proofs.demand({ ...seen, ...to }, domains, open);
+    if (turnsOn || to.issuer !== seen.issuer) await this.demandProvider(seen, to);
+    return { to, domains: new Set(open) };
   }
 
   private async demandProvider(of: PlaceOf, at: { issuer: string; clientId: string }): Promise<void> {
@@ -175,16 +195,21 @@ export class SsoConnectionsService {
   private async keepOn(
     tx: WorkerTransaction,
     context: RequestContext,
-    { before, row, proven }: { before: SsoConnection; row: SsoConnection; proven: ReadonlySet<string> },
+    changed: Changed & { readonly proven: Proven },
   ): Promise<void> {
+    const { before, row } = changed;
     const decided = DECIDES.some((field) => JSON.stringify(before[field]) !== JSON.stringify(row[field]));
-    if (!decided) return;
+    const proven = isSameProvider(row, changed.proven.to) ? changed.proven.domains : new Set<string>();
+    if (!decided && proven.size === 0) return;
     await this.reach.demandPeople(tx, context, row);
-    const held = before.status === 'active' ? await this.claims.held(tx, row.id) : new Set<string>();
-    const lacking = row.domains.filter((domain) => !held.has(domain) && !proven.has(domain));
-    if (lacking.length > 0) throw this.proofs.unverified(context.organizationId, row.domains, lacking);
-    await this.claims.claim(tx, row);
-    await this.sessions.endOfConnection(tx, context, row.id, row.domains);
+    const held: HeldDomains = goesOn(changed) ? await this.claims.held(tx, row.id) : new Map<string, null>();
+    const domains = row.domains.filter((domain) => held.has(domain) || proven.has(domain));
+    // A proof that was lost before is not asked for anew by every change.
+    const lost = goesOn(changed) ? before.domains : [];
+    const lacking = row.domains.filter((domain) => !domains.includes(domain) && !lost.includes(domain));
+    if (lacking.length > 0) throw this.proofs.unverified(row, row.domains, lacking);
+    await this.claims.claim(tx, row, { domains, proven: domains.filter((domain) => proven.has(domain)) });
+    await this.sessions.endOfConnection(tx, context, row.id, domains);
   }
 
   private async switchOff(tx: WorkerTransaction, context: RequestContext, id: string): Promise<void> {
@@ -209,11 +234,21 @@ export class SsoConnectionsService {
 }
 
 function patchOf(row: SsoConnection, patch: Patch<SsoConnection>, clock: Clock): Patch<SsoConnection> {
-  const begins = isEnforced({ ...row, ...patch }) && !isEnforced(row);
+  // Once: who confirms a factor while it is off for a moment has proven no more than the password.
+  const begins = isEnforced({ ...row, ...patch }) && row.enforcedAt === null;
   if (patch.status !== 'inactive' || row.status !== 'draft')
     return begins ? { ...patch, enforcedAt: clock.now() } : patch;
   const detail = 'A draft has never been switched on.';
   throw new Problem('invalid_state', { detail, members: { state: row.status } });
+}
+
+/** Whether what proved a domain before proves it still. */
+function goesOn({ before, row }: Changed): boolean {
+  return before.status === 'active' && isSameProvider(before, row);
+}
+
+function isSameProvider(one: Proven['to'], other: Proven['to']): boolean {
+  return one.issuer === other.issuer && one.clientId === other.clientId;
 }
 
 function isEnforced({ enforced, status }: { enforced: unknown; status: unknown }): boolean {

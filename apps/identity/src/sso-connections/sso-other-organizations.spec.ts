@@ -145,13 +145,20 @@ describe('a connection of one organization, and another of its people’s', () =
     // Nor does it become good by what else is changed of the connection.
     await bench.set(connection, { name: 'Renamed' });
     await expect(byPasswordHere()).rejects.toMatchObject(closed);
-    await bench.set(connection, { enforced: false });
-    await bench.set(connection, { enforced: true });
-    expect((await byPasswordHere()).sessionId).toBeDefined();
+    // Nor by being switched off and on.
+    for (const [off, on] of [
+      [{ enforced: false }, { enforced: true }],
+      [{ status: 'inactive' }, { status: 'active' }],
+    ] as const) {
+      await bench.set(connection, off);
+      expect((await byPasswordHere()).sessionId).toBeDefined();
+      await bench.set(connection, on);
+      await expect(byPasswordHere()).rejects.toMatchObject(closed);
+    }
 
     await bench.identity.database.query('DELETE FROM mfa_factors WHERE user_id = $1', [owner]);
     await expect(byPasswordHere()).rejects.toMatchObject(closed);
-    const how = { amr: ['fed'], connectionId: connection.id };
+    const how = { amr: ['fed'], connectionId: connection.id, authTime: new Date() };
     await confirmFactor((await bench.identity.signIn(organization.id, owner, how)).caller);
     expect((await byPasswordHere()).sessionId).toBeDefined();
   });

@@ -7,6 +7,7 @@
  * - `provider_refused`: the provider says so itself (`access_denied`, `login_required`).
  * - `provider_unavailable`: it does not answer, or its documents do not serve.
  * - `answer_invalid`: what it answers does not hold: signature, issuer, audience, nonce, times.
+ * - `not_fresh`: they authenticated there too long ago for the client, or it does not say when.
  * - `no_verified_email`, `foreign_domain`: it does not vouch for an address of the connection's domains.
  * - `no_account`: nobody has the address here, and the connection makes no users.
  * - `account_elsewhere`: somebody has, at home in another organization.
@@ -21,6 +22,7 @@ export type SsoRefusalReason =
   | 'provider_refused'
   | 'provider_unavailable'
   | 'answer_invalid'
+  | 'not_fresh'
   | 'no_verified_email'
   | 'foreign_domain'
   | 'no_account'

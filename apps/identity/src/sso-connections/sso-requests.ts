@@ -5,12 +5,15 @@ import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 
 /** Somebody may have to find a second factor at the provider, and no longer. */
 const LIFE_MS = 10 * 60_000;
+/** Whoever lets more pass asks for nothing: 68 years, as many as the column holds. */
+const LONGEST_AGE_S = 2_147_483_647;
 const STATE = /^[A-Za-z0-9_-]{43}$/;
 
 const INSERT = `
 INSERT INTO sso_requests
-  (organization_id, id, connection_id, interaction_uid, client_organization_id, state_hash, browser_hash, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+  (organization_id, id, connection_id, interaction_uid, client_organization_id, state_hash, browser_hash, expires_at,
+   asked_login, max_age_s)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 /**
  * An interaction has so many open; older ones, which it has left behind, go. Others that look at them at the same moment
  * pass over them.
@@ -25,7 +28,8 @@ DELETE FROM sso_requests AS r USING older WHERE r.organization_id = older.organi
 /** Of many who come with one state, one has it. */
 const TAKE = `
 DELETE FROM sso_requests WHERE state_hash = $1
-RETURNING organization_id, connection_id, interaction_uid, client_organization_id, browser_hash, expires_at`;
+RETURNING organization_id, connection_id, interaction_uid, client_organization_id, browser_hash, expires_at,
+  asked_login, max_age_s`;
 
 /** Those who never came back. */
 export const OLD_SSO_REQUESTS: RetentionOptions = {
@@ -49,6 +53,13 @@ export interface AskedInteraction {
   readonly client: { readonly organizationId: string };
 }
 
+/** How fresh the sign-in at the provider has to be, as the client asked for. */
+export interface Freshness {
+  readonly prompt?: 'login';
+  /** In seconds. */
+  readonly max_age?: string;
+}
+
 /** A request that its answer belongs to. */
 export interface SsoRequest extends RequestSecrets {
   readonly organizationId: string;
@@ -56,6 +67,12 @@ export interface SsoRequest extends RequestSecrets {
   readonly asked: AskedInteraction;
   readonly browserHash: Buffer;
   readonly isLate: boolean;
+  /** Nobody authenticated in time who did so before it. */
+  readonly freshSince?: Date;
+  /** Whether the provider has to say when that was: where an age was asked for (OpenID Connect Core 3.1.2.1). */
+  readonly demandsTime: boolean;
+  /** Whether the provider was asked to authenticate whomever it sends anew. */
+  readonly askedLogin: boolean;
 }
 
 interface RequestRow {
@@ -65,6 +82,8 @@ interface RequestRow {
   client_organization_id: string;
   browser_hash: Buffer;
   expires_at: Date;
+  asked_login: boolean;
+  max_age_s: number | null;
 }
 
 /**
@@ -89,6 +108,7 @@ export class SsoRequests {
     connection: { readonly organizationId: string; readonly id: string },
     { uid, client }: AskedInteraction,
     browserHash: Buffer,
+    anew: Freshness = {},
   ): Promise<RequestSecrets> {
     const state = randomBytes(32).toString('base64url');
     const ends = new Date(this.clock.now().getTime() + LIFE_MS);
@@ -96,7 +116,8 @@ export class SsoRequests {
     const whose = [organizationId, newId(), id, uid, client.organizationId];
     // Across organizations: an interaction may lead to the providers of several.
     await this.database.acrossOrganizations(async (tx) => {
-      await tx.query(INSERT, [...whose, sha256(state), browserHash, ends]);
+      const fresh = [anew.prompt === 'login', secondsOf(anew)];
+      await tx.query(INSERT, [...whose, sha256(state), browserHash, ends, ...fresh]);
       await tx.query(DROP_OLDEST, [uid]);
     });
     return this.secretsOf(state);
@@ -116,6 +137,7 @@ export class SsoRequests {
       asked: { uid: row.interaction_uid, client: { organizationId: row.client_organization_id } },
       browserHash: row.browser_hash,
       isLate: row.expires_at <= this.clock.now(),
+      ...freshnessOf(row),
     };
   }
 
@@ -126,6 +148,21 @@ export class SsoRequests {
   private derived(purpose: string, state: string): string {
     return createHmac('sha256', this.key).update(`${purpose}\n${state}`).digest('base64url');
   }
+}
+
+function secondsOf({ max_age: age }: Freshness): number | null {
+  return age === undefined ? null : Math.min(Number(age), LONGEST_AGE_S);
+}
+
+function freshnessOf(row: RequestRow): Pick<SsoRequest, 'freshSince' | 'demandsTime' | 'askedLogin'> {
+  const { asked_login: askedLogin, max_age_s: maxAgeS } = row;
+  const begun = row.expires_at.getTime() - LIFE_MS;
+  const ageS = askedLogin ? 0 : maxAgeS;
+  return {
+    askedLogin,
+    demandsTime: maxAgeS !== null,
+    ...(ageS !== null && { freshSince: new Date(begun - ageS * 1_000) }),
+  };
 }
 
 function sha256(text: string): Buffer {

@@ -3,7 +3,7 @@ import { Caller, eventually, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { Browser, ISSUER, TestClient, type Answers } from '../oauth/browser.fixture.js';
 import type { SignedIn } from '../sessions/signed-in.js';
-import { PageVisitor } from '../sign-in/page-visitor.fixture.js';
+import { PageVisitor, type Shown } from '../sign-in/page-visitor.fixture.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 
@@ -39,9 +39,11 @@ describe('sessions by an SSO connection', () => {
 
   const emailOf = async (id: string): Promise<unknown> => (await bench.user(id))['email'];
   /** Who came back from the provider just now. */
-  const arrival = async (): Promise<SignedIn> => {
+  const arrival = async (anew: object = {}): Promise<SignedIn> => {
     const binding = aBrowser();
-    const url = await bench.begin(connection, binding);
+    const { id, organization } = connection;
+    const asked = { uid: `interaction-${id}`, client: { organizationId: organization.id } };
+    const url = await bench.sso.begin(asked, id, { browserHash: binding, anew });
     return (await bench.finish(provider.authorize(url), binding)).signedIn;
   };
   const answersOf =
@@ -203,6 +205,48 @@ describe('sessions by an SSO connection', () => {
       expect(authTime).toBeUndefined();
     },
   );
+
+  const now = () => Math.floor(Date.now() / 1_000);
+  it.each<[string, number | undefined, object, number]>([
+    ['long ago', now() - 3_600, {}, 403],
+    ['nobody knows when', undefined, {}, 403],
+    ['just now', now() - 60, {}, 204],
+    ['just now, by a clock that is ahead', now() + 40, {}, 204],
+    ['in some year to come', 4_000_000_000, {}, 403],
+    ['anew, as it was asked for, without a time', undefined, { prompt: 'login' }, 204],
+  ])('is one of lately where its user authenticated there %s', async (_, auth_time, anew, status) => {
+    provider.claims = { ...provider.claims, auth_time };
+    const other = await client.tokens(answersOf(await arrival()));
+    const { access_token: token } = await client.tokens(answersOf(await arrival(anew)));
+    const caller = new Caller(bench.identity.app.url, token, () => true);
+    await becomes(token, 200);
+    const ended = await caller.delete(
+      `/v1/identity/sessions/${String(decodeJwt(other.access_token)['sid'])}`,
+    );
+    expect(ended.status).toBe(status);
+  });
+
+  it('sets up a first factor at sign-in once its user has authenticated there anew', async () => {
+    const path = `/v1/identity/organizations/${connection.organization.id}`;
+    expectStatus(
+      await connection.organization.admin.patch(path, { settings: { mfa_policy: 'required' } }),
+      200,
+    );
+    const visitor = new PageVisitor(new Browser(bench.identity), ISSUER);
+    const arrive = async (shown: Shown) => {
+      const way = await visitor.send(shown, 'email', { email: `ana@${connection.domain}` });
+      const url = new URL((await visitor.send(way, 'sso', {}, { stay: true })).refresh ?? '');
+      const back = provider.authorize(url);
+      return {
+        prompt: url.searchParams.get('prompt'),
+        shown: await visitor.open(back.pathname + back.search),
+      };
+    };
+    const first = await arrive((await visitor.authorize(client)).shown);
+    expect([first.prompt, first.shown.form('enrol')]).toEqual([null, undefined]);
+    const second = await arrive(first.shown);
+    expect([second.prompt, second.shown.form('enrol') !== undefined]).toEqual(['login', true]);
+  });
 
   it('is asked for as fresh as the client asks for', async () => {
     const visitor = new PageVisitor(new Browser(bench.identity), ISSUER);

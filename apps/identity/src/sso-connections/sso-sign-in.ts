@@ -12,7 +12,7 @@ import { failureIn, Providers, UnusableProvider } from './providers.js';
 import { SsoArrivals, type ArrivalRequest } from './sso-arrivals.js';
 import { SsoConnection } from './sso-connection.entity.js';
 import { SsoRefusal } from './sso-refusal.js';
-import { SsoRequests, type AskedInteraction, type SsoRequest } from './sso-requests.js';
+import { SsoRequests, type AskedInteraction, type Freshness, type SsoRequest } from './sso-requests.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 
 /** The connection that an address leads to. */
@@ -24,12 +24,11 @@ export interface SsoWayIn {
   readonly enforced: boolean;
 }
 
-/** In which browser somebody is sent to a provider, and what it is told. */
+/** The browser in which somebody is sent to a provider, and what the provider is told. */
 interface SsoBeginning {
   readonly browserHash: Buffer;
   readonly loginHint?: string;
-  /** How fresh the sign-in has to be, as the client asked for. */
-  readonly anew?: { readonly prompt?: 'login'; readonly max_age?: string };
+  readonly anew?: Freshness;
 }
 
 /** What a browser brings back, and to the address of which connection. */
@@ -55,6 +54,9 @@ const ELSEWHERE = `
 SELECT FROM memberships m
   JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
  WHERE m.user_id = $1 AND m.organization_id <> $2 LIMIT 1`;
+
+/** So far may a provider's clock be behind ours, or ahead of it. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** Longer ones are no address, and no provider has to read them. */
 const LONGEST_HINT = 254;
@@ -111,7 +113,7 @@ export class SsoSignIn {
   ): Promise<URL> {
     const connection = await this.active(connectionId, asked.uid);
     const provider = await this.providerOf(connection, asked.uid);
-    const secrets = await this.requests.begin(connection, asked, browserHash);
+    const secrets = await this.requests.begin(connection, asked, browserHash, anew);
     return oidc.buildAuthorizationUrl(provider, {
       response_type: 'code',
       redirect_uri: this.config.redirectUriOf(connection.id),
@@ -153,14 +155,14 @@ export class SsoSignIn {
     if (isLate) throw new SsoRefusal('too_late', uid);
     const connection = await this.active(connectionId, uid);
     const person = await this.redeem(connection, sent, callback.parameters);
+    demandFresh(person, sent);
     const userId = await this.arrivals.arrive(connection, person, request).catch((error: unknown) => {
       throw error instanceof SsoRefusal ? new SsoRefusal(error.reason, uid) : error;
     });
     const authenticatedAt = this.clock.now();
-    // A clock that is ahead of ours makes nobody authenticate later than they came.
-    const { authTime = authenticatedAt } = person;
-    const past = authTime < authenticatedAt ? { authTime } : {};
-    return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt, ...past, connectionId } };
+    const authTime = authTimeOf(person, sent, authenticatedAt);
+    const said = authTime === undefined ? {} : { authTime };
+    return { asked, signedIn: { userId, amr: ['fed'], authenticatedAt, ...said, connectionId } };
   }
 
   private async redeem(
@@ -223,6 +225,28 @@ async function personBy(
   // Some providers leave all but the subject out of the token, and tell the rest here.
   const further = await oidc.fetchUserInfo(provider, tokens.access_token, claims.sub);
   return personIn(issuer, claims.sub, { ...claims, ...further });
+}
+
+/**
+ * Holds the provider's answer against what was asked of it: some take no notice of `max_age` or `prompt=login`.
+ * @throws SsoRefusal `not_fresh`
+ */
+function demandFresh({ authTime }: ProviderPerson, { freshSince, demandsTime, asked }: SsoRequest): void {
+  if (freshSince === undefined) return;
+  const isStale =
+    authTime === undefined ? demandsTime : authTime.getTime() < freshSince.getTime() - CLOCKS_DIFFER_MS;
+  if (isStale) throw new SsoRefusal('not_fresh', asked.uid);
+}
+
+/**
+ * When the person authenticated there, as far as that is known. A clock that is a little ahead of ours makes nobody
+ * authenticate later than they came; what lies further in the future says nothing.
+ */
+function authTimeOf({ authTime }: ProviderPerson, { askedLogin }: SsoRequest, now: Date): Date | undefined {
+  if (authTime !== undefined && authTime < now) return authTime;
+  const isAhead = authTime !== undefined && authTime.getTime() <= now.getTime() + CLOCKS_DIFFER_MS;
+  // Who was asked for it anew, and says nothing, is taken at its word.
+  return isAhead || askedLogin ? now : undefined;
 }
 
 /** As OpenID Connect Core 2 has it: 255 ASCII characters at most. */

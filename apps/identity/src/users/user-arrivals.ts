@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { addressForms } from '../is-email-address.js';
 
 /** Whoever has an address on the platform. */
 interface KnownUser {
@@ -20,7 +21,8 @@ interface Arrival {
 }
 
 const KNOWN = `
-SELECT id, status <> 'invited' AS has_account FROM users WHERE lower(email) = $1 AND deleted_at IS NULL`;
+SELECT id, status <> 'invited' AS has_account FROM users WHERE lower(email) = ANY ($1::text[]) AND deleted_at IS NULL
+ ORDER BY array_position($1::text[], lower(email)) LIMIT 1`;
 /** The address is the platform's: of two who come with one at the same moment, the second finds the first. */
 const INSERT = `
 INSERT INTO users (organization_id, id, email, name, locale, status, email_verified, password_hash,
@@ -46,7 +48,7 @@ export class UserArrivals {
   /** Who has the address, wherever at home. With `lock`, nobody else changes them before the transaction ends. */
   async known(tx: WorkerTransaction, email: string, lock = false): Promise<KnownUser | undefined> {
     const [row] = await tx.query<{ id: string; has_account: boolean }>(KNOWN + (lock ? ' FOR UPDATE' : ''), [
-      email,
+      addressForms(email),
     ]);
     return row && { id: row.id, hasAccount: row.has_account };
   }

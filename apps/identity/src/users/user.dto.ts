@@ -92,12 +92,19 @@ export const USERS_LIST: ListDefinition = {
   },
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
     email: { type: 'string', column: 'email' },
   },
   defaultSort: '-created_at',
   includeDeleted: true,
 };
+
+/** Changes that users make of their own account. */
+export interface OwnChanges {
+  readonly name?: string;
+  readonly locale?: string | null;
+  readonly timezone?: string | null;
+}
 
 /** A user with what other tables know of them. */
 export interface SeenUser {

@@ -12,6 +12,7 @@ export class User implements SoftDeletable {
   @Column('text') email: string;
   @Column('text') name: string;
   @Column('text', { nullable: true }) locale: string | null;
+  @Column('text', { nullable: true }) timezone: string | null;
   @Column('text') status: (typeof USER_STATUSES)[number];
   @Column('boolean') emailVerified: boolean;
   @Column('timestamptz', { nullable: true }) lastSignInAt: Date | null;
@@ -24,6 +25,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   email: 'email',
   name: 'name',
   locale: 'locale',
+  timezone: 'timezone',
   status: 'status',
   deletedAt: 'deleted_at',
 };

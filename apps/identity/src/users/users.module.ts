@@ -12,6 +12,6 @@ import { UsersService } from './users.service.js';
   imports: [MfaModule, SessionsModule],
   controllers: [UsersController],
   providers: [AddressProbes, TenantTallies, UserArrivals, UsersService],
-  exports: [UserArrivals],
+  exports: [UserArrivals, UsersService],
 })
 export class UsersModule {}

@@ -8,16 +8,23 @@ import {
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
-import { canonicalLocale, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
+import {
+  canonicalLocale,
+  canonicalTimeZone,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { keepingAnAdministrator } from '../memberships/administrators.js';
 import { FactorRemoval } from '../mfa/factor-removal.js';
 import { demandHeld } from '../roles/escalation.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { AddressProbes } from './address-probes.js';
-import type { CreateUserDto, UpdateUserDto, SeenUser } from './user.dto.js';
+import type { CreateUserDto, OwnChanges, UpdateUserDto, SeenUser } from './user.dto.js';
 import { User, userEvent } from './user.entity.js';
 import { lockManaged, permissionsOfUser } from './user-standing.js';
+import { addressForms, keptAddress } from '../is-email-address.js';
 
 const WITH_FACTOR = `
 SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;
@@ -69,7 +76,7 @@ export class UsersService {
 
   /** Gives no membership. @throws Problem `duplicate_value`, `rate_limited` after too many of those */
   async create(context: RequestContext, { email, name, locale }: CreateUserDto): Promise<SeenUser> {
-    const values = { email: email.toLowerCase(), name, locale: tag(locale), status: 'invited' as const };
+    const values = { email: keptAddress(email), name, locale: tag(locale), status: 'invited' as const };
     const creating = async (tx: Transaction): Promise<User> => {
       await this.probes.demandRoom(tx);
       const row = { ...values, emailVerified: false, lastSignInAt: null };
@@ -102,6 +109,22 @@ export class UsersService {
       return updated;
     });
     return this.seen(user);
+  }
+
+  /** The user's own change, in the transaction of the home. @throws Problem `resource_deleted`, `etag_mismatch` */
+  async updateOwn(
+    tx: WorkerTransaction,
+    context: RequestContext,
+    id: string,
+    { name, locale, timezone }: OwnChanges,
+  ): Promise<SeenUser> {
+    const zone = typeof timezone === 'string' ? (canonicalTimeZone(timezone) ?? timezone) : timezone;
+    const patch: Patch<User> = {
+      ...(name === undefined ? {} : { name }),
+      ...(locale === undefined ? {} : { locale: tag(locale) }),
+      ...(zone === undefined ? {} : { timezone: zone }),
+    };
+    return seenIn(tx, await this.users.update(context, id, patch, { tx }));
   }
 
   /** Whether the change lets somebody act who cannot now: by another address, without a factor, or active again. */
@@ -161,11 +184,13 @@ export class UsersService {
   }
 
   private seen(user: User): Promise<SeenUser> {
-    return this.database.acrossOrganizations(async (tx) => {
-      const [seen] = await withFactors(tx, [user]);
-      return seen ?? { user, mfaEnabled: false };
-    });
+    return this.database.acrossOrganizations((tx) => seenIn(tx, user));
   }
+}
+
+async function seenIn(tx: WorkerTransaction, user: User): Promise<SeenUser> {
+  const [seen] = await withFactors(tx, [user]);
+  return seen ?? { user, mfaEnabled: false };
 }
 
 /** Whether they have a second factor, which is their home's to know too: any organization's transaction sees its own only. */
@@ -186,7 +211,7 @@ async function demandUnreferenced(tx: Transaction, id: string): Promise<void> {
 }
 
 function patchOf(user: User, { email, name, locale, status }: UpdateUserDto): Patch<User> {
-  const address = email?.toLowerCase();
+  const address = email === undefined ? undefined : settled(user, email);
   if (address !== undefined && address !== user.email && user.status !== 'invited') {
     throw invalidState('The address is settled once the user has accepted an invitation.', user);
   }
@@ -199,6 +224,11 @@ function patchOf(user: User, { email, name, locale, status }: UpdateUserDto): Pa
     ...(locale === undefined ? {} : { locale: tag(locale) }),
     ...(status === undefined ? {} : { status }),
   };
+}
+
+/** The address as it is kept; the user's own, however an earlier release wrote it, is no change. */
+function settled(user: User, email: string): string {
+  return addressForms(email).includes(user.email) ? user.email : keptAddress(email);
 }
 
 function invalidState(detail: string, { status }: User): Problem {

@@ -1,4 +1,5 @@
 import { texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
+import { storedTimeZone } from '@customer-platform/http';
 import type { Subjects } from '../ledger/subjects.js';
 import type { Candidate } from './evaluate.js';
 
@@ -121,7 +122,7 @@ export async function cutToCaps(
     uuids(capped.map(({ contactId }) => contactId)),
     timestamps(capped.map(({ event }) => event.occurred_at)),
     texts(capped.map(({ content }) => content.maxPerContact?.period)),
-    texts(capped.map(({ content }) => content.maxPerContact?.timezone)),
+    texts(capped.map(({ content }) => storedTimeZone(content.maxPerContact?.timezone ?? 'UTC'))),
   ]);
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   const granted = new Map<string, number>();

@@ -17,7 +17,7 @@ import { LEDGER_KEY } from '../ledger-key.js';
 import { cutToCaps, nearCaps, type Owned } from './caps.js';
 import { type Candidate, type RecordedEvent, candidateOf, candidatesOf } from './evaluate.js';
 import { ruleEventHash } from './rule-event-hash.js';
-import { RuleBooks } from './rule-book.js';
+import { RuleBooks, rulesFor } from './rule-book.js';
 
 /** An event to evaluate, with the correlation that its points shall carry. */
 export interface ToEvaluate {
@@ -62,7 +62,8 @@ export class EarningService {
     const groups = Map.groupBy(events, ({ organizationId }) => organizationId);
     // In one order for all, so that two runs wait for each other's subjects instead of deadlocking.
     const organizationIds = [...groups.keys()].sort();
-    const books = await this.books.ofAll(tx, organizationIds);
+    const oldest = organizationIds.map((id) => [id, oldestOf(groups.get(id) ?? [])] as const);
+    const books = await this.books.ofAll(tx, new Map(oldest));
     for (const organizationId of organizationIds) {
       const book = books.get(organizationId);
       const own = groups.get(organizationId) ?? [];
@@ -82,10 +83,12 @@ export class EarningService {
    */
   async earnApart(tx: WorkerTransaction, each: ToEvaluate): Promise<RuleFailure[]> {
     const { organizationId, event, correlationId } = each;
-    const book = (await this.books.ofAll(tx, [organizationId])).get(organizationId);
+    const receivedAt = oldestOf([each]);
+    const books = await this.books.ofAll(tx, new Map([[organizationId, receivedAt]]));
+    const book = books.get(organizationId);
     await tx.useOrganization(organizationId);
     const failures: RuleFailure[] = [];
-    for (const history of book?.get(event.event) ?? []) {
+    for (const history of book ? rulesFor(book, event.event, receivedAt) : []) {
       try {
         const candidates = candidateOf(history, event, correlationId);
         if (candidates.length > 0) await tx.savepoint(() => this.postCandidates(tx, candidates, [each]));
@@ -194,4 +197,9 @@ export class EarningService {
     }));
     await this.outbox.append(tx, await pointsEvents(tx, moved, now));
   }
+}
+
+/** When the first of them was received. */
+function oldestOf(events: readonly ToEvaluate[]): number {
+  return events.reduce((oldest, { event }) => Math.min(oldest, Date.parse(event.received_at)), Infinity);
 }

@@ -263,14 +263,14 @@ describe('an event that a rule earns points for', () => {
     const before = await world.rule({ formula: { type: 'fixed', points: 3 } });
     const failing = await world.rule({ formula, max_per_contact: cap });
     await world.rule({ formula: { type: 'fixed', points: 4 } });
-    // A zone that the checks of today would take, and PostgreSQL has not heard of.
-    const setZone = (zone: string) =>
+    // A period that PostgreSQL has not heard of.
+    const setPeriod = (period: string) =>
       database.query(
-        `UPDATE rule_versions SET max_per_contact = jsonb_set(max_per_contact, '{timezone}', to_jsonb($2::text))
+        `UPDATE rule_versions SET max_per_contact = jsonb_set(max_per_contact, '{period}', to_jsonb($2::text))
           WHERE rule_id = $1`,
-        [failing.id, zone],
+        [failing.id, period],
       );
-    await setZone('Mars/Phobos');
+    await setPeriod('fortnight');
     // The second one comes near the cap.
     const [first, event] = [aRecordedEvent(), aRecordedEvent()];
     event.contact_id = first.contact_id;
@@ -287,7 +287,7 @@ describe('an event that a rule earns points for', () => {
       attempts: 1,
       rule_id: failing.id,
     });
-    await setZone('UTC');
+    await setPeriod('day');
     // Whoever keeps rules in memory reads them anew.
     await world.rule({ event: 'another' });
     await probe.publish({

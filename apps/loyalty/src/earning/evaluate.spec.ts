@@ -2,6 +2,7 @@ import { aRecordedEvent } from '../loyalty.fixture.js';
 import type { Condition, RuleContent } from '../rules/rule.js';
 import { meets } from './conditions.js';
 import { candidatesOf } from './evaluate.js';
+import { bookOf } from './rule-book.js';
 
 const PROPERTIES = {
   amount: 100,
@@ -79,7 +80,7 @@ describe('a rule', () => {
     event: Parameters<typeof aRecordedEvent>[0] = {},
   ): number[] => {
     const periods = [{ from: FROM, version: 1, deleted: false, content: content(overrides) }];
-    const book = new Map([['purchase_completed', [{ ruleId: 'rule', periods }]]]);
+    const book = bookOf([{ ruleId: 'rule', periods }]);
     return candidatesOf(book, aRecordedEvent(event), 'correlation').map(({ points }) => points);
   };
 

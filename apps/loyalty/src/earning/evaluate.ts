@@ -2,7 +2,7 @@ import type { EventData } from '@customer-platform/events';
 import type { RuleContent } from '../rules/rule.js';
 import { meets } from './conditions.js';
 import { pointsOf } from './points.js';
-import { type RuleBook, type RuleHistory, inForce } from './rule-book.js';
+import { type RuleBook, type RuleHistory, inForce, rulesFor } from './rule-book.js';
 
 /** An event as core recorded it. */
 export type RecordedEvent = EventData<'core.event.recorded.v1'>;
@@ -23,7 +23,9 @@ export interface Candidate {
  * @throws PointsOutOfRange
  */
 export function candidatesOf(book: RuleBook, event: RecordedEvent, correlationId: string): Candidate[] {
-  return (book.get(event.event) ?? []).flatMap((history) => candidateOf(history, event, correlationId));
+  return rulesFor(book, event.event, Date.parse(event.received_at)).flatMap((history) =>
+    candidateOf(history, event, correlationId),
+  );
 }
 
 /** What one rule gives for an event: one candidate or none. @throws PointsOutOfRange */

@@ -170,6 +170,36 @@ describe('the erasure of a contact', () => {
     expect(sums).toEqual({ transactions: 5, points: MARKERS });
   });
 
+  it('takes more rows than one statement does, each once', async () => {
+    const event = aRecordedEvent({ event: 'nothing' });
+    await world.record(event);
+    await database.query(
+      `WITH given AS MATERIALIZED (
+         SELECT organization_id, subject_ref, gen_random_uuid() AS id, now() - n % 3 * interval '1 s' AS at
+           FROM subjects, generate_series(1, 20001) AS n WHERE contact_id = $1),
+       posted AS (
+         INSERT INTO transactions (organization_id, id, kind, points, subject_ref, actor_type, actor_id, created_at)
+         SELECT organization_id, id, 'adjust', 1, subject_ref, 'user', 'x', at FROM given),
+       linked AS (
+         INSERT INTO links (organization_id, transaction_id, subject_ref, correlation_id, occurred_at)
+         SELECT organization_id, id, subject_ref, id, at FROM given),
+       lined AS (INSERT INTO lines SELECT organization_id, id, id, 1, subject_ref FROM given),
+       lots AS (
+         INSERT INTO lot_balances SELECT organization_id, subject_ref, id, 1, NULL, at FROM given)
+       UPDATE balances SET points = points + 20001
+        WHERE (organization_id, subject_ref) IN (SELECT organization_id, subject_ref FROM given LIMIT 1)`,
+      [event.contact_id],
+    );
+    const { completed } = await erase(event.contact_id);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 20_001 + MARKERS });
+    const [left] = await database.query(
+      `SELECT (SELECT count(*)::int FROM links WHERE organization_id = $1) AS links,
+              (SELECT count(*)::int FROM tombstone_rows WHERE organization_id = $1) AS listed`,
+      [world.organizationId],
+    );
+    expect(left).toEqual({ links: 0, listed: 20_001 + MARKERS });
+  });
+
   it('nothing is earned after it, whatever is told of the contact, and what it earned stays once', async () => {
     await world.rule({ formula: { type: 'fixed', points: 10 } });
     const event = aRecordedEvent();
@@ -193,6 +223,26 @@ describe('the erasure of a contact', () => {
     const { completed } = await erase(event.contact_id);
     expect(completed[0]?.data.counts).toEqual({ transactions: 0 });
     expect(await textOf(EVERYTHING)).toBe(before);
+  });
+
+  it('asked for again takes the name of what the release before left under the contact', async () => {
+    await world.rule({ formula: { type: 'fixed', points: 10 } });
+    const [event, other] = [aRecordedEvent(), aRecordedEvent()];
+    const { organizationId } = world;
+    const { request } = await erase(event.contact_id, [event.contact_id]);
+    await world.record(other);
+    await database.query(
+      'UPDATE subjects SET contact_id = $2, origin_contact_id = $2 WHERE organization_id = $1',
+      [organizationId, event.contact_id],
+    );
+    await probe.publish({ type: request.type, organizationId, data: request.data });
+    await eventually(() => {
+      const told = probe.events('loyalty.erasure.completed.v1', organizationId);
+      expect(told).toHaveLength(2);
+      expect(told[0]?.data).toEqual(told[1]?.data);
+    });
+    expect(await textOf(EVERYTHING)).not.toContain(event.contact_id);
+    expect(await anonymous()).toBe(2);
   });
 
   it('asked for again, answers with the same receipt', async () => {
@@ -279,6 +329,22 @@ describe('an erasure heard of before', () => {
     const ids = [survivor, merged].map(({ contact_id: id }) => id);
     const { completed } = await erase(survivor.contact_id, how === 'named' ? ids : undefined);
     expect(completed[0]?.data.counts).toEqual({ transactions: 4 });
+  });
+
+  it('gives back their points to whom an undo has parted, which was parked and goes', async () => {
+    const [erased, parted] = [aRecordedEvent(), aRecordedEvent()];
+    await world.record(erased, parted);
+    await hears('core.contact.merged.v1', erased.contact_id, parted.contact_id, 2);
+    await eventually(async () =>
+      expect((await world.balance(erased.contact_id)).points).toBe(2 * (10 + MARKERS)),
+    );
+    const { completed } = await erase(erased.contact_id, [erased.contact_id]);
+    expect(completed[0]?.data.counts).toEqual({ transactions: 2 });
+    expect((await world.balance(parted.contact_id)).points).toBe(10 + MARKERS);
+    const [own] = await database.query('SELECT contact_id FROM subjects WHERE origin_contact_id = $1', [
+      parted.contact_id,
+    ]);
+    expect(own).toEqual({ contact_id: parted.contact_id });
   });
 
   it('the undo of an inner merge leaves the points of whom core does not name', async () => {

@@ -18,6 +18,8 @@ import { CreateInstallation1768388000000 } from './1768388000000-create-installa
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { CreateTombstoneRows1768410000000 } from './1768410000000-create-tombstone-rows.js';
 import { FillTombstoneRows1768410001000 } from './1768410001000-fill-tombstone-rows.js';
+import { IndexRulesByDeletion1768428000000 } from './1768428000000-index-rules-by-deletion.js';
+import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -40,4 +42,6 @@ export const migrations = [
   CreateTombstoneRows1768410000000,
   KeepProofsOfParkedEvents1768410000000,
   FillTombstoneRows1768410001000,
+  IndexRulesByDeletion1768428000000,
+  SortNamesByLanguage1768431000000,
 ];

@@ -88,16 +88,30 @@ export class Reversals {
 }
 
 async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
-  let kept: string | undefined;
   for await (const _ of turns({ most: OWNER_TURNS })) {
-    const original = await readOriginal(tx, id);
-    if (kept === original.contactId) return withReturned(tx, original);
-    // Whose it is may have changed before the contact was kept: then it is read, and the other kept, once more.
-    kept = original.contactId;
-    await tx.query(KEEP_CONTACT, [tx.organizationId, kept]);
+    // A turn that did not succeed gives its locks back: contacts come before ledgers, for all.
+    const original = await tx.savepoint(() => tryLock(tx, id)).catch(noneWhereMoved);
+    if (original) return original;
   }
   const detail = 'The contact keeps being merged; try again shortly.';
   throw new Problem('dependency_unavailable', { detail });
+}
+
+/** Whose it is has changed before that contact, and the ledgers, were locked. */
+class OwnerChanged extends Error {
+  override readonly name = 'OwnerChanged';
+}
+
+function noneWhereMoved(error: unknown): undefined {
+  if (!(error instanceof OwnerChanged)) throw error;
+}
+
+async function tryLock(tx: Transaction, id: string): Promise<Original> {
+  const { contactId } = await readOriginal(tx, id);
+  await tx.query(KEEP_CONTACT, [tx.organizationId, contactId]);
+  const original = await readOriginal(tx, id);
+  if (original.contactId !== contactId) throw new OwnerChanged();
+  return withReturned(tx, original);
 }
 
 /** Locks the ledgers, and with those of a credit the ones to which points of it came back. */
@@ -108,10 +122,11 @@ async function withReturned(tx: Transaction, original: Original): Promise<Origin
   // Under the locks none is added; one that was added before them may be of another ref.
   const returned = await returnedLots(tx, original);
   if (returned.length > 0) await lockRefs(tx, refsOf(returned));
-  // An erasure of somebody who was parted from the contact waits for these locks, and for no other.
+  // Whoever was parted from the contact takes their ref back, or is erased, under these locks and no other.
   const contacts = await contactsOf(tx, own);
   const isTheirs = (ref: string): boolean => contacts.get(ref) === original.contactId;
-  if (!isTheirs(original.subjectRef)) throw new Problem('not_reversible');
+  if (!contacts.has(original.subjectRef)) throw new Problem('not_reversible');
+  if (!isTheirs(original.subjectRef)) throw new OwnerChanged();
   return { ...original, refs: original.refs.filter(isTheirs), returned };
 }
 

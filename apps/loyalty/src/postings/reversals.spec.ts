@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Database } from '@customer-platform/database';
 import {
   type KafkaProbe,
   type TestApp,
@@ -9,6 +10,7 @@ import {
   kafkaProbe,
 } from '@customer-platform/testing';
 import { ExpirySweep } from '../expiry/expiry.sweep.js';
+import { lockSubjects } from '../ledger/subjects.js';
 import type { TransactionDto } from '../ledger/transaction.dto.js';
 import {
   type LookedUpContact,
@@ -193,6 +195,37 @@ describe('POST /v1/loyalty/transactions of kind reverse', () => {
     for (const id of [reversal.id, String(expiry?.id)]) {
       expectProblem(await world.caller.post(PATH, bodyOf({ id }), aKey()), 409, 'not_reversible');
     }
+  });
+
+  it('reverses for whoever takes their ref back while it waits, after an undo that is yet to be heard of', async () => {
+    const parted = aContact();
+    const { organizationId } = world;
+    const lot = await world.post({ kind: 'adjust', contact_id: parted, points: 50, reason: 'x' });
+    await adjust(1);
+    await database.query(
+      'UPDATE subjects SET contact_id = $3 WHERE organization_id = $1 AND contact_id = $2',
+      [organizationId, parted, contact_id],
+    );
+    const [taken, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const taking = app.app.get(Database).inOrganization({ organizationId }, async (tx) => {
+      await lockSubjects(tx, [parted]);
+      taken.resolve();
+      await goOn.promise;
+    });
+    await taken.promise;
+    const reversing = reverse(lot);
+    await eventually(async () =>
+      expect(
+        await database.query(
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+        ),
+      ).not.toHaveLength(0),
+    );
+    goOn.resolve();
+    await taking;
+    expect(await reversing).toMatchObject({ contact_id: parted, points: -50 });
+    expect((await world.balance(parted)).points).toBe(0);
+    expect(await points()).toBe(1);
   });
 
   it('409 for a row whose contact is a tombstone', async () => {

@@ -1,3 +1,4 @@
+import { canonicalTimeZone } from '@customer-platform/http';
 import { type FieldCode, FieldErrors, Problem } from '@customer-platform/problem-json';
 import {
   CONDITION_OPS,
@@ -191,8 +192,9 @@ function readFormula(check: Check, value: unknown): Formula {
 function readCap(check: Check, value: unknown, organizationTimezone: string): ContactCap {
   const pointer = '/max_per_contact';
   const given = check.object(value, pointer, ['points', 'period', 'timezone']) ?? {};
-  const timezone = given['timezone'] ?? organizationTimezone;
-  if (typeof timezone !== 'string' || !isTimezone(timezone)) {
+  const named = given['timezone'] ?? organizationTimezone;
+  const timezone = typeof named === 'string' ? canonicalTimeZone(named) : undefined;
+  if (timezone === undefined) {
     check.fail(
       `${pointer}/timezone`,
       'invalid_format',
@@ -202,18 +204,6 @@ function readCap(check: Check, value: unknown, organizationTimezone: string): Co
   return {
     points: check.integer(given['points'], `${pointer}/points`, MOST_POINTS),
     period: check.oneOf(given['period'], `${pointer}/period`, PERIODS),
-    timezone: timezone as string,
+    timezone: timezone ?? 'UTC',
   };
-}
-
-/** Zones by name only: an offset has no daylight saving, and Postgres reads its sign the other way round. */
-function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch (error) {
-    if (error instanceof RangeError || (error as Error).name === 'RangeError') return false;
-    throw error;
-  }
 }

@@ -159,7 +159,7 @@ export const RULES_LIST: ListDefinition = {
     updated_at: { type: 'time', column: 'updated_at' },
   },
   sorts: {
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

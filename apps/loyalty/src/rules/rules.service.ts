@@ -10,7 +10,7 @@ import {
   Whole,
   sameJson,
 } from '@customer-platform/database';
-import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
+import { storedTimeZone, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { readRuleParts } from './check-rule.js';
 import type { CreateRuleDto, UpdateRuleDto } from './rule.dto.js';
 import { Rule } from './rule.entity.js';
@@ -104,14 +104,15 @@ export class RulesService {
 function patchOf(rule: Rule, body: UpdateRuleDto, timezone: string): Patch<Rule> {
   const validFrom = toDate(body.valid_from) ?? rule.validFrom;
   const validTo = toDate(body.valid_to, rule.validTo);
+  const cap = rule.maxPerContact && {
+    ...rule.maxPerContact,
+    timezone: storedTimeZone(rule.maxPerContact.timezone),
+  };
   const parts = readRuleParts(
     {
       conditions: body.conditions ?? rule.conditions,
       formula: mergedFormula(rule, body.formula),
-      maxPerContact:
-        body.max_per_contact === undefined
-          ? rule.maxPerContact
-          : mergePatch(rule.maxPerContact, body.max_per_contact),
+      maxPerContact: body.max_per_contact === undefined ? cap : mergePatch(cap, body.max_per_contact),
       validFrom,
       validTo,
     },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { checkAddress, checkDomain } from './address.js';
+import { checkAddress, checkNewAddress } from './address.js';
 
 describe('checkAddress of an e-mail', () => {
   it.each([
@@ -8,6 +8,8 @@ describe('checkAddress of an e-mail', () => {
     ['ana@bu\u0308cher.example', 'ana@xn--bcher-kva.example', 'ana@xn--bcher-kva.example'],
     ['ana@ｅｘample.com', 'ana@example.com', 'ana@example.com'],
     ['ana@exa\u00admple。com', 'ana@example.com', 'ana@example.com'],
+    [' Ana@Example.com\u00a0', 'Ana@example.com', 'ana@example.com'],
+    ['ana\u200b@exam\u2060ple.com\u200e', 'ana@example.com', 'ana@example.com'],
     ["o'hara@example.com", "o'hara@example.com", "o'hara@example.com"],
   ])('takes %s', (given, delivery, canonical) => {
     expect(checkAddress('email', given)).toMatchObject({ delivery, canonical });
@@ -34,9 +36,8 @@ describe('checkAddress of an e-mail', () => {
     ['a comment', 'ana(work)@example.com'],
     ['a comment in the domain', 'ana@(work)example.com'],
     ['a quoted local part', '"ana"@example.com'],
-    ['a leading space', ' ana@example.com'],
-    ['a trailing space', 'ana@example.com '],
     ['a space inside', 'an a@example.com'],
+    ['a no-break space inside', 'ana\u00a0@example.com'],
     ['a line feed', 'ana@example.com\nbcc:b@example.com'],
     ['a carriage return', 'ana\r@example.com'],
     ['a NUL', 'ana\u0000@example.com'],
@@ -109,6 +110,22 @@ describe('checkAddress of a phone number', () => {
   });
 });
 
+describe('checkNewAddress of a phone number', () => {
+  it.each(['sms', 'whatsapp'] as const)(
+    'takes for %s what the numbering plan of its country has',
+    (channel) => {
+      expect(checkNewAddress(channel, '+56 (0)9 8765 0031')?.delivery).toBe('+56987650031');
+      expect(checkNewAddress(channel, '+560987650032')).toBeUndefined();
+      expect(checkNewAddress(channel, '+56987650033.0')).toBeUndefined();
+    },
+  );
+
+  it('leaves to be compared what stands stored', () => {
+    expect(checkAddress('sms', '+560987650032')?.canonical).toBe('+560987650032');
+    expect(checkNewAddress('email', 'ana@example.com')?.canonical).toBe('ana@example.com');
+  });
+});
+
 describe('checkAddress of the other channels', () => {
   it('knows a browser by its endpoint, however its subscription is written', () => {
     const endpoint = 'https://push.example/send/AbC';
@@ -136,14 +153,5 @@ describe('checkAddress of the other channels', () => {
     const id = '0197f6a0-0000-7000-8000-00000000000A';
     expect(checkAddress('in_app', id)?.canonical).toBe(id.toLowerCase());
     expect(checkAddress('in_app', 'me')).toBeUndefined();
-  });
-});
-
-describe('checkDomain', () => {
-  it('takes what mail can be addressed to', () => {
-    expect(checkDomain('Example.COM')).toBe('example.com');
-    expect(checkDomain('@example.com')).toBeUndefined();
-    expect(checkDomain('-a.example')).toBeUndefined();
-    expect(checkDomain('com')).toBeUndefined();
   });
 });

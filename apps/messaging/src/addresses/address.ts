@@ -1,5 +1,4 @@
-import { domainToASCII } from 'node:url';
-import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import { matchedPhone, readEmail, readPhone } from '@customer-platform/http';
 import type { Channel } from './channel.js';
 
 /**
@@ -20,14 +19,7 @@ export interface CheckedAddress {
   readonly former?: string;
 }
 
-const MAX_EMAIL = 254;
-const MAX_LOCAL = 64;
 const MAX_PUSH_TOKEN = 4_096;
-/** RFC 5321 dot-string in ASCII: no quoted local part, so no space, quote, comma, bracket or control character. */
-const DOT_STRING = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/;
-const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** `domainToASCII` undoes percent escapes, drops tabs and takes IPv6 literals, as URLs need; a mail domain has none. */
-const NEVER_IN_DOMAIN = /[\s\p{Cc}%[\]:/?#\\@"(),;<>]/u;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
@@ -49,30 +41,27 @@ export function checkAddress(channel: Channel, text: string): CheckedAddress | u
   }
 }
 
-/** A mail domain in lower-case UTS-46 ASCII, or undefined when mail cannot be addressed to it. */
-export function checkDomain(text: string): string | undefined {
-  if (text.length === 0 || text.length > MAX_EMAIL || NEVER_IN_DOMAIN.test(text)) return undefined;
-  const domain = domainToASCII(text).toLowerCase();
-  const labels = domain.split('.');
-  // A dotless domain, an IPv4 address and a trailing dot are not where a person's mail goes.
-  if (domain.length > 253 || labels.length < 2 || !labels.every((label) => LABEL.test(label)))
-    return undefined;
-  return /^\d+$/.test(labels.at(-1) ?? '') ? undefined : domain;
+/**
+ * Checks an address that somebody names anew: a phone number must be one of its country's numbering plan, too. What
+ * stands stored, of contacts, suppressions and reports, is read by {@link checkAddress}: there it is only compared.
+ */
+export function checkNewAddress(channel: Channel, text: string): CheckedAddress | undefined {
+  const isPhone = channel === 'sms' || channel === 'whatsapp';
+  return isPhone && 'detail' in readPhone(text, null) ? undefined : checkAddress(channel, text);
 }
 
 function checkEmail(text: string): CheckedAddress | undefined {
-  const at = text.lastIndexOf('@');
-  const local = text.slice(0, at);
-  if (at < 1 || local.length > MAX_LOCAL || !DOT_STRING.test(local)) return undefined;
-  const domain = checkDomain(text.slice(at + 1));
-  if (!domain || local.length + 1 + domain.length > MAX_EMAIL) return undefined;
-  const lower = local.toLowerCase();
-  const tag = lower.indexOf('+');
+  const read = readEmail(text);
+  if (!read) return undefined;
+  const { delivery, canonical, domain } = read;
+  const tag = canonical.indexOf('+');
   return {
     channel: 'email',
-    delivery: `${local}@${domain}`,
-    canonical: `${lower}@${domain}`,
-    ...(tag > 0 ? { untagged: `${lower.slice(0, tag)}@${domain}` } : {}),
+    delivery,
+    canonical,
+    ...(tag > 0 && tag < canonical.lastIndexOf('@')
+      ? { untagged: `${canonical.slice(0, tag)}@${domain}` }
+      : {}),
     domain,
   };
 }
@@ -80,8 +69,8 @@ function checkEmail(text: string): CheckedAddress | undefined {
 function checkPhone(channel: Channel, text: string): CheckedAddress | undefined {
   // Only the international form: a national one means another person in another country.
   if (!/^\+[0-9 ().\u00a0-]{6,40}$/.test(text)) return undefined;
-  const number = parsePhoneNumberFromString(text, { extract: false });
-  return number?.isPossible() ? bare(channel, number.number) : undefined;
+  const number = matchedPhone(text, null);
+  return number === undefined ? undefined : bare(channel, number);
 }
 
 function checkToken(text: string): CheckedAddress | undefined {

@@ -7,9 +7,9 @@ import { Problem } from '@customer-platform/problem-json';
 export interface CallBounds {
   /** Where calls are counted: by `organization_id` and `minute`. Trusted text. */
   readonly table: string;
-  /** On all instances together. */
+  /** Calls in a minute, on all instances together. */
   readonly inAMinute: { readonly ofTenant: number; readonly ofOrganization: number };
-  /** On this instance: slow servers of one leave places to the others. */
+  /** Calls at once on this instance: slow servers of one leave places to the others. */
   readonly atOnce: PlaceBounds;
   /** Why a call is refused, without its end. */
   readonly detail: string;

@@ -2,8 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { InternalCallRefused, InternalClient } from '@customer-platform/authorization';
 import { isUuid } from '@customer-platform/database';
 import { log, type RequestContext } from '@customer-platform/http';
-import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
+import { PERMISSION_OF_AUDIENCE } from '../makers/carried-permissions.js';
 import type { CampaignAudience } from './campaign.js';
 
 /** What is asked for while somebody waits for the answer. */
@@ -13,12 +13,6 @@ const PAGE_TIMEOUT_MS = 15_000;
 const MEMBERS_AT_ONCE = 5_000;
 
 const MODULES = { segment: 'core', list: 'crm' } as const;
-
-/** What shows the members of each; whoever writes to them must be allowed to see them. */
-const READING: Readonly<Record<CampaignAudience['type'], Permission>> = {
-  segment: 'core.segments.read',
-  list: 'crm.lists.read',
-};
 
 /** A segment or list, as far as a campaign needs to know it. */
 export interface KnownAudience {
@@ -107,7 +101,7 @@ export class Audiences {
 
 /** @throws Problem `permission_denied` for whoever cannot see who is in the audience */
 export function demandReadable(context: RequestContext, type: CampaignAudience['type']): void {
-  const permission = READING[type];
+  const permission = PERMISSION_OF_AUDIENCE[type];
   if (context.can(permission)) return;
   throw new Problem('permission_denied', {
     detail: `Aiming a campaign at a ${type} needs the permission ${permission}.`,

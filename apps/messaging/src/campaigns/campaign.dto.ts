@@ -10,6 +10,8 @@ import {
 import { Type } from 'class-transformer';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, ValidateNested } from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { MadeByDto, toMadeByDto } from '../makers/made-by.dto.js';
+import { STANDINGS, type Standing } from '../makers/maker-rights.js';
 import type { Category } from '../sends/send.js';
 import {
   AUDIENCE_TYPES,
@@ -90,7 +92,15 @@ export class CreateCampaignDto {
 }
 
 /** Body of `PATCH /v1/messaging/campaigns/{id}`: JSON merge; an audience is given whole. */
-export class UpdateCampaignDto extends PatchOf(CreateCampaignDto) {}
+export class UpdateCampaignDto extends PatchOf(CreateCampaignDto) {
+  @ApiProperty({
+    description:
+      'True: the caller answers for the campaign from now on, and must be able to read what it carries.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  adopt?: boolean;
+}
 
 const COUNTS = {
   type: 'object',
@@ -177,6 +187,24 @@ export class CampaignDto {
   @ApiProperty({ type: CampaignRunDto, nullable: true })
   last_run: CampaignRunDto | null;
 
+  @ApiProperty({
+    type: MadeByDto,
+    description: 'Who last said what it tells and to whom, ran or adopted it.',
+  })
+  @MayBeNull()
+  @ValidateNested()
+  @Type(() => MadeByDto)
+  maker: MadeByDto | null;
+
+  @ApiProperty({
+    description:
+      '`not_permitted`: its maker cannot read any more what it carries, and what has not left waits until somebody who ' +
+      'can adopts it. `unowned`: of before makers were noted, and by nobody’s rights. Null while that cannot be told.',
+  })
+  @MayBeNull()
+  @IsIn(STANDINGS)
+  standing: Standing | null;
+
   @IsInstant()
   created_at: string;
 
@@ -206,7 +234,7 @@ export const CAMPAIGNS_LIST: ListDefinition = {
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,
@@ -216,10 +244,11 @@ export const CAMPAIGNS_LIST: ListDefinition = {
 export interface ShownCampaign {
   readonly row: CampaignEntity;
   readonly run: { readonly row: RunRow; readonly counted: Counted } | undefined;
+  readonly standing: Standing | null;
 }
 
 /** A campaign as it is answered. */
-export function toCampaignDto({ row, run }: ShownCampaign): CampaignDto {
+export function toCampaignDto({ row, run, standing }: ShownCampaign): CampaignDto {
   return {
     id: row.id,
     name: row.name,
@@ -233,6 +262,8 @@ export function toCampaignDto({ row, run }: ShownCampaign): CampaignDto {
     paused: row.paused,
     state: row.state,
     last_run: run ? toRunDto(run.row, run.counted) : null,
+    maker: toMadeByDto(row),
+    standing,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     deleted_at: row.deletedAt?.toISOString() ?? null,

@@ -1,6 +1,7 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Channel } from '../addresses/channel.js';
+import type { MakerType } from '../makers/maker.js';
 import type { Category } from '../sends/send.js';
 import type { CampaignAudience, CampaignState } from './campaign.js';
 
@@ -21,6 +22,10 @@ export class CampaignEntity implements SoftDeletable {
   @Column('boolean') paused: boolean;
   @Column('text') state: CampaignState;
   @Column('uuid', { nullable: true }) runId: string | null;
+  @Column('text', { nullable: true }) makerType: MakerType | null;
+  @Column('uuid', { nullable: true }) makerId: string | null;
+  /** Null with a maker: found for a campaign that was there before makers were noted. */
+  @Column('timestamptz', { nullable: true }) makerSince: Date | null;
   @Column('timestamptz') createdAt: Date;
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;

@@ -31,7 +31,7 @@ describe('campaigns', () => {
       delete: 'messaging.campaigns.delete',
       purge: 'messaging.campaigns.purge',
     },
-    needsBeside: ['core.segments.read'],
+    needsBeside: ['core.segments.read', 'core.contacts.read'],
     body: async (number, organizationId) => ({
       name: `Campaign ${String(number)}`,
       channel: 'email',
@@ -85,6 +85,10 @@ describe('POST /v1/messaging/campaigns', () => {
   it('is aimed at nobody whom its writer may not see, whoever aims it elsewhere meanwhile', async () => {
     const { id, api } = world.organization();
     const [list, segment] = [world.audience(id, [], 'list'), world.audience(id, [])];
+    const settings = (await api.get<object>('/v1/messaging/channel-settings')).body;
+    const topics = [{ key: 'news', name: 'News', channels: ['email'], default: true }];
+    const body = { ...settings, topics };
+    expectStatus(await api.call('PUT', '/v1/messaging/channel-settings', { body }), 200);
     const made = await api.post<CampaignDto>(CAMPAIGNS, await aCampaign(api, list));
     const at = `${CAMPAIGNS}/${made.body.id}`;
     const writer = world.messaging.app.as(
@@ -96,7 +100,7 @@ describe('POST /v1/messaging/campaigns', () => {
       asked += 1;
       if (asked === 1) expectStatus(await api.patch(at, { audience: segment }), 200);
     };
-    const answer = await writer.patch(at, { audience: list, data: { code: '7' } });
+    const answer = await writer.patch(at, { audience: list, topic: 'news' });
     world.beforeAudience = () => Promise.resolve();
     expectProblem(answer, 403, 'permission_denied');
     expect((await api.get<CampaignDto>(at)).body.audience).toEqual(segment);
@@ -195,7 +199,11 @@ describe('POST /v1/messaging/campaigns/{id}/run', () => {
       ALL_PERMISSIONS.filter((each) => each !== 'messaging.campaigns.run'),
     );
     expectProblem(await without.post(`${CAMPAIGNS}/${campaign.id}/run`), 403, 'permission_denied');
-    const only = world.messaging.app.as(shop.id, ['messaging.campaigns.run', 'core.segments.read']);
+    const only = world.messaging.app.as(shop.id, [
+      'messaging.campaigns.run',
+      'core.segments.read',
+      'core.contacts.read',
+    ]);
     expectStatus(await only.post(`${CAMPAIGNS}/${campaign.id}/run`), 202);
   });
 });

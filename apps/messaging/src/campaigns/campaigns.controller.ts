@@ -29,6 +29,7 @@ import {
 import { CampaignsService } from './campaigns.service.js';
 
 const CONTENT = [
+  'privilege_escalation',
   'reference_not_found',
   'reference_deleted',
   'channel_not_configured',
@@ -46,7 +47,7 @@ export class CampaignsController {
     summary: 'Create a campaign',
     description:
       'One message to everybody in a segment or on a list. Aiming at a segment needs `core.segments.read` too, at a ' +
-      'list `crm.lists.read`. Nothing leaves until it is run.',
+      'list `crm.lists.read`, and what it says of them `core.contacts.read`. Nothing leaves until it is run.',
     response: CampaignDto,
     problems: [...CONTENT, 'duplicate_value', 'limit_reached'],
   })
@@ -79,7 +80,7 @@ export class CampaignsController {
     permission: 'messaging.campaigns.update',
     summary: 'Change a campaign',
     description:
-      'While it is under way only `paused` can be changed. When it answers that the campaign rests, nothing of it leaves ' +
+      'While it is under way only `paused` can be changed, and who answers for it. When it answers that the campaign rests, nothing of it leaves ' +
       'any more.',
     response: CampaignDto,
     problems: [...CONTENT, 'duplicate_value', 'invalid_state'],

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import {
+  Clock,
   Database,
   ResourceStores,
   mergePatch,
@@ -13,6 +14,10 @@ import {
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { GateWriter } from '../gate-lock/gate-writer.js';
+import { permissionsOfCampaign } from '../makers/carried-permissions.js';
+import { makerOf, type MadeRow } from '../makers/maker.js';
+import { MakerRights, type Carried } from '../makers/maker-rights.js';
+import { demandPermissions } from '../makers/reading-permissions.js';
 import { Tenants } from '../organizations/tenants.js';
 import { calledOffKey } from '../sends/called-off.js';
 import { Audiences, demandReadable, type KnownAudience } from './audiences.js';
@@ -28,6 +33,9 @@ const MOST_CAMPAIGNS = 5_000;
 const countOn = (type: CampaignAudience['type']): string => `
   SELECT count(*)::int AS count FROM campaigns
    WHERE organization_id = $1 AND audience_id = $2 AND audience_type = '${type}'`;
+
+const MADE = `
+  UPDATE campaigns SET maker_type = $3, maker_id = $4, maker_since = $5 WHERE organization_id = $1 AND id = $2`;
 
 /** What core and crm are told before they purge a segment or a list. */
 export const CAMPAIGNS_ON_AUDIENCES: readonly ReferenceSource[] = [
@@ -48,6 +56,8 @@ const FROZEN = [
   'repeatable',
 ] as const;
 const AUDIENCE = ['audienceType', 'audienceId'] as const;
+/** What says what is carried, and to whom. */
+const CARRIES = ['channel', 'templateId', 'audienceType', 'audienceId', 'data'] as const;
 const CHECKED = ['channel', 'templateId', 'audienceType', 'audienceId', 'topic', 'data'] as const;
 
 /** One message to everybody in a segment or on a list (messaging.md §9). */
@@ -65,6 +75,8 @@ export class CampaignsService {
     private readonly gate: GateWriter,
     private readonly audit: Audit,
     private readonly tenants: Tenants,
+    private readonly makers: MakerRights,
+    private readonly clock: Clock,
   ) {
     this.campaigns = stores.of<CampaignEntity>({
       entity: CampaignEntity,
@@ -73,8 +85,8 @@ export class CampaignsService {
       largeRows: true,
       limit: MOST_CAMPAIGNS,
       constraints: { unique: { campaigns_name: { field: 'name', pointer: '/name' } } },
-      bookkeeping: ['state', 'runId'],
-      fieldNames: { audienceType: 'audience', audienceId: 'audience' },
+      bookkeeping: ['state', 'runId', 'makerSince'],
+      fieldNames: { audienceType: 'audience', audienceId: 'audience', makerType: 'maker', makerId: 'maker' },
       afterChange: (tx, _context, change) => this.afterChange(tx, change),
       referencedBy: [
         {
@@ -96,11 +108,11 @@ export class CampaignsService {
   }
 
   /**
-   * @throws Problem `permission_denied`, `validation_failed`, `reference_not_found`, `reference_deleted`,
+   * @throws Problem `permission_denied`, `privilege_escalation`, `validation_failed`, `reference_not_found`, `reference_deleted`,
    * `channel_not_configured`, `sender_domain_unverified`, `duplicate_value`, `limit_reached`, `dependency_unavailable`
    */
   async create(context: RequestContext, dto: CreateCampaignDto): Promise<ShownCampaign> {
-    demandReadable(context, dto.audience.type);
+    demandCarried(context, dto.audience.type);
     const values = {
       name: dto.name,
       channel: dto.channel,
@@ -114,6 +126,7 @@ export class CampaignsService {
       paused: dto.paused ?? false,
       state: 'draft',
       runId: null,
+      ...this.madeBy(context),
     } as const;
     const audience = await this.audienceOf(context, values);
     const guard = async (tx: Transaction): Promise<void> => {
@@ -133,6 +146,7 @@ export class CampaignsService {
     const asked = changes(seen, wanted, CHECKED) ? merged(seen, wanted) : undefined;
     // Before core or crm is asked, which would tell of it; of what is written it is asked again.
     if (asked && changes(seen, wanted, AUDIENCE)) demandReadable(context, asked.audienceType);
+    if (asked && changes(seen, wanted, CARRIES)) demandCarried(context, asked.audienceType);
     const audience = asked && (await this.audienceOf(context, asked));
     const row = await this.campaigns.update(
       context,
@@ -141,14 +155,16 @@ export class CampaignsService {
         const next = merged(before, wanted);
         if (isUnderWay(before) && changes(before, wanted, FROZEN)) throw underWay();
         if (next.paused !== before.paused && ['completed', 'canceled'].includes(before.state)) throw ended();
-        if (changes(before, wanted, AUDIENCE)) demandReadable(context, next.audienceType);
+        const carries = changes(before, wanted, CARRIES);
+        if (carries || dto.adopt === true) demandCarried(context, next.audienceType);
         if (changes(before, wanted, CHECKED)) {
           // Changed by somebody else since its audience was asked for.
           if (!asked || !sameAudience(asked, next)) throw new Problem('etag_mismatch');
           await this.content.version(tx, next, audience);
         }
         const state = isUnderWay(before) ? (next.paused ? 'paused' : 'running') : before.state;
-        return { ...wanted, state };
+        const adopts = dto.adopt === true && !isMadeBy(before, makerOf(context));
+        return { ...wanted, state, ...(carries || adopts ? this.madeBy(context) : {}) };
       },
       { ifMatch: context.ifMatch },
     );
@@ -179,7 +195,7 @@ export class CampaignsService {
    */
   async run(context: RequestContext, id: string): Promise<string> {
     const seen = await this.campaigns.get(context, id);
-    demandReadable(context, seen.audienceType);
+    demandCarried(context, seen.audienceType);
     this.tenants.learn(context.organization);
     const audience = mayBegin(seen) ? await this.audienceOf(context, seen) : undefined;
     return this.database.inOrganization(context, async (tx) => {
@@ -191,6 +207,8 @@ export class CampaignsService {
       if (!audience?.ready) throw building();
       const { correlationId } = context;
       const runId = await this.runs.begin(tx, row, { templateVersion: version.version, correlationId });
+      // Who runs it has seen the text that is pinned now, whoever wrote it.
+      await tx.query(MADE, [tx.organizationId, id, ...Object.values(this.madeBy(context))]);
       await this.audit.record(tx, context, {
         action: 'messaging.campaigns.run',
         resource: { type: 'campaigns', id },
@@ -212,6 +230,10 @@ export class CampaignsService {
       await this.runs.rest(tx, run, row.paused);
   }
 
+  private madeBy(context: RequestContext): Pick<CampaignEntity, 'makerType' | 'makerId' | 'makerSince'> {
+    return { ...makerOf(context), makerSince: this.clock.now() };
+  }
+
   private audienceOf(
     { organizationId }: RequestContext,
     { audienceType: type, audienceId: id }: Pick<CampaignContent, 'audienceType' | 'audienceId'>,
@@ -226,21 +248,57 @@ export class CampaignsService {
 
   private async one(context: RequestContext, row: CampaignEntity): Promise<ShownCampaign> {
     const [found] = await this.shown(context, [row]);
-    return found ?? { row, run: undefined };
+    return found ?? { row, run: undefined, standing: null };
   }
 
   private async shown(context: RequestContext, rows: readonly CampaignEntity[]): Promise<ShownCampaign[]> {
+    const runs = await this.runsOf(context, rows);
+    return Promise.all(
+      rows.map(async (row) => {
+        const standing = await this.makers.standing(carriedByCampaign(row));
+        return { row, run: runs.get(row.id), standing: standing === 'unknown' ? null : standing };
+      }),
+    );
+  }
+
+  private async runsOf(
+    context: RequestContext,
+    rows: readonly CampaignEntity[],
+  ): Promise<Map<string, ShownCampaign['run']>> {
     const runIds = rows.flatMap(({ runId }) => runId ?? []);
-    if (runIds.length === 0) return rows.map((row) => ({ row, run: undefined }));
+    if (runIds.length === 0) return new Map();
     return this.database.inOrganization(context, async (tx) => {
       const runs = await this.runs.shown(tx, runIds);
       const counts = await this.counts.of(tx, runIds);
-      return rows.map((row) => {
-        const [run, counted] = [runs.get(row.runId ?? ''), counts.get(row.runId ?? '')];
-        return { row, run: run && counted ? { row: run, counted } : undefined };
-      });
+      return new Map(
+        rows.map((row) => {
+          const [run, counted] = [runs.get(row.runId ?? ''), counts.get(row.runId ?? '')];
+          return [row.id, run && counted ? { row: run, counted } : undefined];
+        }),
+      );
     });
   }
+}
+
+/** @throws Problem `permission_denied` for the audience, `privilege_escalation` for what is said of who is in it */
+function demandCarried(context: RequestContext, type: CampaignAudience['type']): void {
+  demandReadable(context, type);
+  demandPermissions(context, permissionsOfCampaign(type));
+}
+
+function isMadeBy({ makerType, makerId, makerSince }: CampaignEntity, maker: MadeRow): boolean {
+  return makerSince !== null && makerType === maker.makerType && makerId === maker.makerId;
+}
+
+function carriedByCampaign({
+  organizationId,
+  makerType,
+  makerId,
+  makerSince,
+  audienceType,
+}: CampaignEntity): Carried {
+  const needed = permissionsOfCampaign(audienceType);
+  return { organizationId, makerType, makerId, makerSince, needed, publisher: null };
 }
 
 function mayBegin({ runId, repeatable, state }: CampaignEntity): boolean {

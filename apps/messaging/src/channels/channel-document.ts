@@ -1,6 +1,6 @@
+import { canonicalTimeZone } from '@customer-platform/http';
 import { z } from 'zod';
 import { CHANNELS } from '../addresses/channel.js';
-import { isTimezone } from '../calendar/local-time.js';
 import { minuteOfDay } from '../calendar/quiet-hours.js';
 import { refuse } from '../shapes/refuse.js';
 import type { ProviderRegistry } from '../providers/provider-registry.js';
@@ -9,7 +9,7 @@ import { channelShapes } from './channel-shapes.js';
 const quietHours = z.strictObject({
   start: timeOfDay(),
   end: timeOfDay(),
-  timezone: z.string().refine(isTimezone, 'Expected an IANA time zone'),
+  timezone: timeZone(),
 });
 
 const cap = z.strictObject({
@@ -28,6 +28,11 @@ const topic = z.strictObject({
 /** The whole document as PUT takes it. */
 export function channelDocument(providers: ProviderRegistry) {
   return z.strictObject({
+    adopt: z.boolean().optional(),
+    /** Read-only: taken because a document that was read may be put back, and never stored. */
+    maker: z.unknown().optional(),
+    /** Read-only, likewise. */
+    standing: z.unknown().optional(),
     channels: z.strictObject(channelShapes(providers)),
     quiet_hours: quietHours.nullish(),
     caps: z
@@ -54,10 +59,20 @@ export function channelDocument(providers: ProviderRegistry) {
 }
 
 /** A document that was read, secrets still in it. */
-export type ChannelDocument = z.output<ReturnType<typeof channelDocument>>;
+export type GivenDocument = z.output<ReturnType<typeof channelDocument>>;
+export type ChannelDocument = Omit<GivenDocument, 'adopt' | 'maker' | 'standing'>;
 
 function timeOfDay() {
   return z.string().refine((text) => minuteOfDay(text) !== undefined, 'Expected a time of day as HH:MM');
+}
+
+function timeZone() {
+  return z.string().transform((text, context) => {
+    const zone = canonicalTimeZone(text);
+    if (zone !== undefined) return zone;
+    context.addIssue({ code: 'custom', message: 'Expected an IANA time zone' });
+    return z.NEVER;
+  });
 }
 
 function noDuplicates<T>(keyOf: (item: T) => string, pathOf: (index: number) => (string | number)[]) {

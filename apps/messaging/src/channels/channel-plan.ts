@@ -1,5 +1,6 @@
 import type { Channel } from '../addresses/channel.js';
 import type { QuietHours } from '../calendar/quiet-hours.js';
+import type { Carried } from '../makers/maker-rights.js';
 import type { MessageParts } from '../providers/message-parts.js';
 import type { WayOut } from '../providers/way-out.js';
 import type { ChannelDocument } from './channel-document.js';
@@ -36,4 +37,6 @@ export interface SendingPlan {
   readonly quietHours: QuietHours | null;
   readonly caps: ChannelDocument['caps'];
   readonly topics: ChannelDocument['topics'];
+  /** By whose rights messages leave; undefined of the platform's own channels. */
+  readonly carried?: Carried;
 }

@@ -8,7 +8,11 @@ import type { Account, ChannelSetting, PlatformAccounts } from '../providers/pro
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import type { ChannelPlan, SendingPlan } from './channel-plan.js';
 import { placeOf } from './channel-secrets.js';
-import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
+import {
+  carriedByChannels,
+  ChannelSettingsRepository,
+  type StoredSettings,
+} from './channel-settings.repository.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
 import { senderOf } from './sender.js';
 import { WebhookKeys } from './webhook-keys.js';
@@ -63,7 +67,13 @@ export class ChannelPlans {
   async ofAll(tx: Transaction, organizationIds: readonly string[]): Promise<Map<string, SendingPlan>> {
     const stored = await this.repository.findAll(tx, organizationIds);
     const byId = new Map(stored.map((settings) => [settings.organizationId, settings]));
-    return new Map(organizationIds.map((id) => [id, this.planOf(id, byId.get(id))]));
+    return new Map(
+      organizationIds.map((id) => {
+        const settings = byId.get(id);
+        const plan = this.planOf(id, settings);
+        return [id, settings ? { ...plan, carried: carriedByChannels(settings) } : plan];
+      }),
+    );
   }
 
   /**

@@ -24,9 +24,15 @@ export class ChannelSettingsController {
     permission: 'messaging.channels.update',
     summary: 'Replace how the organization sends',
     description:
-      'A secret left out of a present channel is kept, null clears it, another provider or host drops it; a channel left out is disabled.',
+      'A secret left out of a present channel is kept, null clears it, another provider or host drops it; a channel left out is disabled. Another account, and `adopt`, take the permissions that read messages.',
     response: ChannelSettingsDto,
-    problems: ['destination_not_allowed', 'invalid_address', 'sender_domain_unverified', 'etag_mismatch'],
+    problems: [
+      'privilege_escalation',
+      'destination_not_allowed',
+      'invalid_address',
+      'sender_domain_unverified',
+      'etag_mismatch',
+    ],
   })
   async replace(@Context() context: RequestContext, @Body() body: ChannelSettingsDto): Promise<Answer> {
     const shown = await this.settings.replace(context, body);

@@ -1,6 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent, MayBeNull } from '@customer-platform/http';
-import { IsArray, IsObject } from 'class-validator';
+import { IsArray, IsBoolean, IsObject, IsString } from 'class-validator';
+import { MadeByDto } from '../makers/made-by.dto.js';
+import { STANDINGS } from '../makers/maker-rights.js';
 
 /** The whole document; what is inside each part is described in its example and checked with pointers. */
 export class ChannelSettingsDto {
@@ -69,4 +71,35 @@ export class ChannelSettingsDto {
   @MayBeAbsent()
   @IsArray()
   topics?: unknown[];
+
+  @ApiProperty({
+    writeOnly: true,
+    description: 'True: the caller answers for where messages go from now on, and must be able to read them.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  adopt?: boolean;
+
+  @ApiProperty({
+    type: MadeByDto,
+    readOnly: true,
+    description: 'Who last said to whose accounts messages go, or adopted that.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsObject()
+  maker?: object | null;
+
+  @ApiProperty({
+    type: String,
+    enum: STANDINGS,
+    readOnly: true,
+    description:
+      '`not_permitted`: its maker cannot read messages any more; what leaves the platform waits until somebody who can ' +
+      'adopts the settings. `unowned`: of before makers were noted, or the platform’s own. Null while it cannot be told.',
+  })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  standing?: string | null;
 }

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
-import { Clock, Database, type Transaction } from '@customer-platform/database';
+import { Clock, Database, sameJson, type Transaction } from '@customer-platform/database';
 import { etagOf, requireMatch, type RequestContext } from '@customer-platform/http';
 import {
   DestinationNotAllowed,
@@ -11,6 +11,11 @@ import {
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import type { Channel } from '../addresses/channel.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { PERMISSIONS_OF_CHANNELS } from '../makers/carried-permissions.js';
+import { toMadeByDto } from '../makers/made-by.dto.js';
+import { makerOf, type MadeRow } from '../makers/maker.js';
+import { MakerRights } from '../makers/maker-rights.js';
+import { demandPermissions } from '../makers/reading-permissions.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import { readShape } from '../shapes/read-shape.js';
 import { VerifiedSenders } from '../sender-domains/verified-senders.js';
@@ -19,7 +24,12 @@ import { ChannelFaults, type ShownFault } from './channel-faults.js';
 import type { ChannelSetting, Destination, Provider } from '../providers/provider.js';
 import { ProviderRegistry } from '../providers/provider-registry.js';
 import { hostOf, mergeSecrets, showChannel, withoutSecrets } from './channel-secrets.js';
-import { ChannelSettingsRepository, type StoredSettings } from './channel-settings.repository.js';
+import {
+  carriedByChannels,
+  ChannelSettingsRepository,
+  type StoredSettings,
+} from './channel-settings.repository.js';
+import { otherWays, printsOf, type ChannelWays } from './channel-ways.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
 import { parseSender } from './sender.js';
 import { WebhookKeys } from './webhook-keys.js';
@@ -45,25 +55,28 @@ export class ChannelSettingsService {
     private readonly clock: Clock,
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly providers: ProviderRegistry,
+    private readonly makers: MakerRights,
   ) {
     this.box = new SecretBox(config.keyring);
   }
 
   /** What is configured, or the default an organization begins with. */
   async get(context: RequestContext): Promise<ShownSettings> {
-    return this.database.inOrganization(context, async (tx) => {
-      const stored = await this.repository.find(tx);
-      return this.show(context.organizationId, stored, await this.faults.shown(tx));
-    });
+    const { stored, faults } = await this.database.inOrganization(context, async (tx) => ({
+      stored: await this.repository.find(tx),
+      faults: await this.faults.shown(tx),
+    }));
+    return this.standing(this.show(context.organizationId, stored, faults), stored);
   }
 
   /**
    * Replaces the document: a channel left out is disabled and its secrets are erased.
-   * @throws Problem `validation_failed`, `invalid_address`, `destination_not_allowed`, `sender_domain_unverified`,
+   * @throws Problem `privilege_escalation`, `validation_failed`, `invalid_address`, `destination_not_allowed`, `sender_domain_unverified`,
    * `etag_mismatch`
    */
   async replace(context: RequestContext, body: object): Promise<ShownSettings> {
-    const document = readShape(channelDocument(this.providers), body, '');
+    const given = readShape(channelDocument(this.providers), body, '');
+    const { adopt = false, maker: _maker, standing: _standing, ...document } = given;
     await this.checkDestinations(document);
     const stored = await this.database.inOrganization(context, async (tx) => {
       // Two first PUTs at once have no row to lock yet.
@@ -73,17 +86,17 @@ export class ChannelSettingsService {
       const previous = await this.repository.find(tx, true);
       requireMatch(context.ifMatch, this.show(context.organizationId, previous).etag);
       await this.checkSender(tx, document);
-      const next = this.merge(context.organizationId, previous, document);
+      const next = this.merge(context, previous, document, adopt);
       const version = await this.repository.save(tx, next, this.clock.now());
       await this.faults.forget(tx);
       await this.audit.record(tx, context, {
         action: 'messaging.channels.update',
         resource: { type: 'channels', id: context.organizationId },
-        changedFields: changedFields(previous?.document, next.document),
+        changedFields: changedFields(previous, next),
       });
       return { ...next, version };
     });
-    return this.show(context.organizationId, stored);
+    return this.standing(this.show(context.organizationId, stored), stored);
   }
 
   private async checkSender(tx: Transaction, { channels }: ChannelDocument): Promise<void> {
@@ -92,10 +105,12 @@ export class ChannelSettingsService {
   }
 
   private merge(
-    organizationId: string,
+    context: RequestContext,
     previous: StoredSettings | undefined,
     document: ChannelDocument,
+    adopt: boolean,
   ): Omit<StoredSettings, 'version'> {
+    const { organizationId } = context;
     const settings = settingsOf(document.channels);
     const now = this.clock.now();
     const secrets = settings.map(([channel, setting]) => {
@@ -105,11 +120,29 @@ export class ChannelSettingsService {
     const channels = settings.map(
       ([channel, setting]) => [channel, withoutSecrets(setting, this.providerOf(setting))] as const,
     );
+    const next = { channels: channelsFrom(channels), secrets: channelsFrom(secrets) };
     return {
       organizationId,
-      document: { ...document, channels: channelsFrom(channels) },
-      secrets: channelsFrom(secrets),
+      document: { ...document, channels: next.channels },
+      secrets: next.secrets,
+      ...this.madeBy(context, previous, next, adopt),
     };
+  }
+
+  /** Who says to whose account messages go must be able to read them, and answers for that from then on. */
+  private madeBy(
+    context: RequestContext,
+    previous: StoredSettings | undefined,
+    next: ChannelWays,
+    adopt: boolean,
+  ): Pick<StoredSettings, 'makerType' | 'makerId' | 'makerSince'> {
+    const channels = previous?.document.channels ?? platformChannels(this.config);
+    if (!adopt && !otherWays({ channels, secrets: previous?.secrets ?? {} }, next)) {
+      const { makerType = null, makerId = null, makerSince = null } = previous ?? {};
+      return { makerType, makerId, makerSince };
+    }
+    demandPermissions(context, PERMISSIONS_OF_CHANNELS);
+    return { ...makerOf(context), makerSince: this.clock.now() };
   }
 
   /** A host that leads into the platform's own network is refused now; it is checked again at every connection. */
@@ -168,6 +201,20 @@ export class ChannelSettingsService {
     return provider;
   }
 
+  /** By whose rights messages leave, if anybody has said to whom. */
+  private async standing(shown: ShownSettings, stored: StoredSettings | undefined): Promise<ShownSettings> {
+    const standing =
+      stored && this.isSomebodys(stored) ? await this.makers.standing(carriedByChannels(stored)) : null;
+    const known = standing === 'unknown' ? null : standing;
+    return { ...shown, body: { ...shown.body, maker: stored ? toMadeByDto(stored) : null, standing: known } };
+  }
+
+  /** The platform's own ways are nobody's. */
+  private isSomebodys({ makerType, document, secrets }: StoredSettings): boolean {
+    const platform = { channels: platformChannels(this.config), secrets: {} };
+    return makerType !== null || otherWays(platform, { channels: document.channels, secrets });
+  }
+
   private show(
     organizationId: string,
     stored: StoredSettings | undefined,
@@ -191,9 +238,18 @@ export class ChannelSettingsService {
   }
 }
 
-function changedFields(before: ChannelDocument | undefined, after: ChannelDocument): string[] {
-  const fields = ['channels', 'quiet_hours', 'caps', 'topics'] as const;
-  return fields.filter(
-    (field) => JSON.stringify(before?.[field] ?? null) !== JSON.stringify(after[field] ?? null),
+/** Names `channels` for a secret, too, and `maker` where somebody else answers for them. */
+function changedFields(
+  before: StoredSettings | undefined,
+  after: Omit<StoredSettings, 'version'>,
+): readonly string[] {
+  const fields = (['channels', 'quiet_hours', 'caps', 'topics'] as const).filter(
+    (field) =>
+      !sameJson(before?.document[field], after.document[field]) ||
+      (field === 'channels' && !sameJson(printsOf(before?.secrets ?? {}), printsOf(after.secrets))),
   );
+  return isMadeBy(before, after) ? fields : [...fields, 'maker'];
 }
+
+const isMadeBy = (before: MadeRow | undefined, { makerType, makerId }: MadeRow): boolean =>
+  makerType === (before?.makerType ?? null) && makerId === (before?.makerId ?? null);

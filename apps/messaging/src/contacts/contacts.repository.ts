@@ -8,6 +8,7 @@ import {
   type ContactState,
 } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
+import { identifierForms } from '@customer-platform/http';
 import type { CheckedAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { canonicalAddresses, type Contact, type ContactProfile } from './contact.js';
@@ -117,14 +118,25 @@ export class ContactsRepository extends ContactRefs {
     );
   }
 
-  /** The ids, active or not, of the contacts that had these external ids last. */
+  /**
+   * The ids, active or not, of the contacts that had these external ids last, by the external id that was asked for: the
+   * text itself is meant before its other writings (core.md §3).
+   */
   async idsByExternalId(tx: Transaction, externalIds: readonly string[]): Promise<Map<string, string>> {
     if (externalIds.length === 0) return new Map();
     const rows = await tx.prepared<{ external_id: string; id: string }>(BY_EXTERNAL_ID, [
       tx.organizationId,
-      externalIds,
+      [...new Set(externalIds.flatMap(identifierForms))],
     ]);
-    return new Map(rows.map((row) => [row.external_id, row.id]));
+    const known = new Map(rows.map((row) => [row.external_id, row.id]));
+    return new Map(
+      externalIds.flatMap((asked): [string, string][] => {
+        const id = identifierForms(asked)
+          .map((form) => known.get(form))
+          .find((each) => each !== undefined);
+        return id === undefined ? [] : [[asked, id]];
+      }),
+    );
   }
 
   /** Of each address the one active contact that has it; undefined where there is none or several. */

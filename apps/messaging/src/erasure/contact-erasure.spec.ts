@@ -31,12 +31,12 @@ async function known(organizationId: string, contact: Person, version = 1): Prom
 }
 
 /** Has the contact erased and answers what messaging said when it was done. */
-async function erase(organizationId: string, contactId: string, requestId = newId()) {
+async function erase(organizationId: string, contactId: string, requestId = newId(), ids?: string[]) {
   const before = world.probe.events('messaging.erasure.completed.v1', organizationId).length;
   await world.probe.publish({
     type: 'core.erasure.requested.v1',
     organizationId,
-    data: { subject_request_id: requestId, contact_id: contactId },
+    data: { subject_request_id: requestId, contact_id: contactId, ...(ids && { contact_ids: ids }) },
   });
   const told = await world.probe.expectEvents('messaging.erasure.completed.v1', organizationId, before + 1);
   return told.at(-1)?.data;
@@ -254,20 +254,21 @@ describe('the erasure of a contact', () => {
     }
   });
 
-  it('spares whom it was merged into, of whose parting nothing has been heard yet', async () => {
-    const { id, api } = world.organization();
-    const [survivor, parted] = [await aKnownPerson(id), await aKnownPerson(id)];
-    const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: parted.id };
-    const data = { ...pair, survivor_version: 2, merged_version: 2 };
-    await world.probe.publish({ type: 'core.contact.merged.v1', organizationId: id, data });
-    const merged = `SELECT 1 FROM contacts WHERE id = '${parted.id}' AND state = 'merged'`;
-    await eventually(async () => expect(await world.database.query(merged)).toHaveLength(1));
-    await erase(id, parted.id);
-    const ofSurvivor = `SELECT state, email FROM contacts WHERE id = '${survivor.id}'`;
-    const [kept] = await world.database.query(ofSurvivor);
-    expect(kept).toEqual({ state: 'active', email: survivor.email });
-    await settled(api, await send(api, aSend({ recipient: { contact_id: survivor.id } })), 'sent');
-  });
+  it.each(['who was merged', 'the survivor'])(
+    'of %s spares the other, of whose parting nothing has been heard yet',
+    async (which) => {
+      const { id, api } = world.organization();
+      const [survivor, merged] = [await aKnownPerson(id), await aKnownPerson(id)];
+      const pair = { merge_id: newId(), survivor_id: survivor.id, merged_id: merged.id };
+      const data = { ...pair, survivor_version: 2, merged_version: 2 };
+      await world.probe.publish({ type: 'core.contact.merged.v1', organizationId: id, data });
+      const row = `SELECT 1 FROM contacts WHERE id = '${merged.id}' AND state = 'merged'`;
+      await eventually(async () => expect(await world.database.query(row)).toHaveLength(1));
+      const [gone, other] = which === 'the survivor' ? [survivor, merged] : [merged, survivor];
+      await erase(id, gone.id, newId(), gone === survivor ? [gone.id] : undefined);
+      await settled(api, await send(api, aSend({ recipient: { contact_id: other.id } })), 'sent');
+    },
+  );
 
   it('holds against what is told later, and answers a repeated request with its receipt', async () => {
     const { id, api } = world.organization();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, ReferenceHolds, type Transaction } from '@customer-platform/database';
 import type { ErasedCounts, ErasureRequested, OwnErasure } from '@customer-platform/erasure';
+import { identifierForms } from '@customer-platform/http';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { checkAddress } from '../addresses/address.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
@@ -132,6 +133,16 @@ export class ContactErasure implements OwnErasure {
     };
   }
 
+  /** Whoever has parted from the erased is a recipient again. */
+  async part(tx: Transaction, contactIds: readonly string[]): Promise<void> {
+    const parted = await this.contacts.part(tx, contactIds);
+    await this.waits.wake(tx, parted);
+    await this.tokens.forget(
+      tx,
+      parted.map(({ id }) => id),
+    );
+  }
+
   private async personOf(
     tx: Transaction,
     contactIds: readonly string[],
@@ -150,7 +161,7 @@ export class ContactErasure implements OwnErasure {
     const before = await this.sends.addressKeys(tx, contactIds);
     return {
       contactIds,
-      externalIds: profiles.flatMap(({ external_id: id }) => id ?? []),
+      externalIds: profiles.flatMap(({ external_id: id }) => (id === null ? [] : identifierForms(id))),
       addressKeys: [...new Set([...before, ...known.flatMap(({ own }) => own)])],
       known,
     };

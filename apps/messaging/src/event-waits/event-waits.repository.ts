@@ -96,7 +96,7 @@ export class EventWaits {
   }
 
   /** These contacts have come, or have changed. */
-  async wake(tx: WorkerTransaction, contacts: readonly ContactId[]): Promise<void> {
+  async wake(tx: Transaction, contacts: readonly ContactId[]): Promise<void> {
     if (contacts.length === 0) return;
     const rows = await tx.query(WAKE, [
       contacts.map(({ organizationId }) => organizationId),

@@ -12,14 +12,15 @@ import {
   type OwnedSender,
   type VerifiedDomain,
 } from '../sender-domains/verified-senders.js';
-import { calledOff } from '../sends/called-off.js';
 import {
   TemplateVersions,
   versionKey,
   type TemplateVersion,
   type VersionId,
 } from '../templates/template-versions.js';
+import { CarriedRights } from './carried-rights.js';
 import type { ClaimedSend } from './claimed-send.js';
+import type { Standing } from '../makers/maker-rights.js';
 import { Recipients, type ResolvedRecipient } from './recipients.js';
 
 /** From where a mail leaves. */
@@ -39,6 +40,10 @@ export interface BatchFacts {
   sender(send: ClaimedSend): MailOrigin | undefined;
   /** With its rule or campaign. */
   calledOff(send: ClaimedSend): boolean;
+  /** By whose rights it leaves; undefined where somebody asked for this very send. */
+  standing(send: ClaimedSend): Standing | 'unknown' | undefined;
+  /** By whose rights messages of the organization leave the platform; undefined by the platform's own channels. */
+  channelStanding(send: ClaimedSend): Standing | 'unknown' | undefined;
   template(send: ClaimedSend): TemplateVersion | undefined;
   /** For marketing to this contact on the send's channel. */
   consent(contact: ContactId, channel: Channel): ConsentStatus | undefined;
@@ -56,12 +61,13 @@ export class BatchReader {
     private readonly consents: ConsentsRepository,
     private readonly versions: TemplateVersions,
     private readonly senders: VerifiedSenders,
+    private readonly rights: CarriedRights,
   ) {}
 
   async read(sends: readonly ClaimedSend[]): Promise<BatchFacts> {
     const recipients = await this.recipients.resolve(sends);
     const contacts = contactsOf(sends, recipients);
-    return this.database.acrossOrganizations(
+    const { sources, plans, ...facts } = await this.database.acrossOrganizations(
       async (tx) => {
         const organizations = [...new Set(sends.map((send) => send.organizationId))];
         const plans = await this.plans.ofAll(tx, organizations);
@@ -75,26 +81,36 @@ export class BatchReader {
           sends.flatMap((send) => senderOf(send) ?? []),
         );
         const suspended = await suspendedAmong(tx, organizations);
-        const off = await calledOffAmong(tx, sends);
+        const sources = await this.rights.sources(tx, sends);
         const versions = await this.versions.inLocales(tx, templatesOf(sends, recipients));
         const consent = await this.consents.marketing(tx, contacts, [
           ...new Set(sends.map((send) => send.channel)),
         ]);
         const chosen = await chosenTopics(tx, contacts);
         return {
-          recipient: (send) => recipients.get(send.id) ?? { kind: 'nobody' },
-          plan: (send) => plans.get(send.organizationId),
-          sender: (send) => originOf(senderOf(send), senders),
-          suspended: (send) => suspended.has(send.organizationId),
-          calledOff: (send) => off.has(send.id),
-          template: (send) =>
+          sources,
+          plans,
+          recipient: (send: ClaimedSend): ResolvedRecipient => recipients.get(send.id) ?? { kind: 'nobody' },
+          plan: (send: ClaimedSend) => plans.get(send.organizationId),
+          sender: (send: ClaimedSend) => originOf(senderOf(send), senders),
+          suspended: (send: ClaimedSend) => suspended.has(send.organizationId),
+          calledOff: (send: ClaimedSend) => sources.calledOff(send),
+          template: (send: ClaimedSend) =>
             versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
           consent,
-          chose: (contact, channel, topic) => chosen.has(choiceKey(contact, channel, topic)),
+          chose: (contact: ContactId, channel: Channel, topic: string) =>
+            chosen.has(choiceKey(contact, channel, topic)),
         };
       },
       { onePlan: true },
     );
+    const standings = await this.rights.standings(sends, sources);
+    const channels = await this.rights.ofChannels(plans.values());
+    return {
+      ...facts,
+      standing: (send) => standings.get(send.id),
+      channelStanding: (send) => channels.get(send.organizationId),
+    };
   }
 }
 
@@ -141,17 +157,6 @@ export async function suspendedAmong(
     [organizationIds],
   );
   return new Set(rows.map((row) => row.organization_id));
-}
-
-async function calledOffAmong(tx: WorkerTransaction, sends: readonly ClaimedSend[]): Promise<Set<string>> {
-  const ofSources = sends.filter(({ sourceId }) => sourceId !== null);
-  if (ofSources.length === 0) return new Set();
-  const rows = await tx.prepared<{ id: string }>(
-    `SELECT s.id FROM sends s WHERE (s.organization_id, s.id) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))
-        AND ${calledOff('s')}`,
-    [ofSources.map(({ organizationId }) => organizationId), ofSources.map(({ id }) => id)],
-  );
-  return new Set(rows.map(({ id }) => id));
 }
 
 async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactId[]): Promise<Set<string>> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Clock, newId } from '@customer-platform/database';
-import { eventually, startTestApp, type Caller, type TestApp } from '@customer-platform/testing';
+import { behindLock, eventually, startTestApp, type Caller, type TestApp } from '@customer-platform/testing';
+import { locksOf } from '../addresses/address-keys.js';
 import {
   aSend,
   history,
@@ -11,6 +12,7 @@ import {
   type MessagingWorld,
 } from '../messaging.fixture.js';
 import { MessagingModule } from '../messaging.module.js';
+import { contactSubject } from './batch-facts.js';
 
 const SETTINGS = '/v1/messaging/channel-settings';
 const MADRID = 'Europe/Madrid';
@@ -218,6 +220,21 @@ describe('caps', () => {
       states.push((await settled(api, await marketing(id), 'sent', 'capped')).state);
     }
     expect(states).toEqual(['sent', 'capped', 'sent']);
+  });
+
+  it('are those of the day on which a writer that was waited for has let go', async () => {
+    now = new Date('2027-01-14T02:59:59Z');
+    const { api, contact, marketing } = await shop({ caps: [{ channel: 'email', limit: 1, window: 'day' }] });
+    const person = await contact(SANTIAGO);
+    await settled(api, await marketing(person.id), 'sent');
+    const [lock] = locksOf([contactSubject(person)]);
+    const id = await behindLock(
+      world.database,
+      { sql: 'SELECT pg_advisory_xact_lock($1)', values: [lock] },
+      () => marketing(person.id),
+      () => (now = new Date('2027-01-14T03:00:00Z')),
+    );
+    await settled(api, id, 'sent');
   });
 
   it('count what went to anybody who went up in the contact, and part with the contact again', async () => {

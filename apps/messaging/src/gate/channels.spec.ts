@@ -182,6 +182,28 @@ describe('a send by an HTTP provider', () => {
     });
   });
 
+  it('gets of a mail the lines and the headers that servers get', async () => {
+    const { api } = world.organization();
+    await configured(api, { email: http('Shop <hello@bücher.example>') });
+    const value = 'one\r.\rMAIL FROM:<a@other.example>\rtwo\nthree\r\nfour';
+    const id = await send(
+      api,
+      aSend({
+        category: 'marketing',
+        content: { subject: 's', text: '{{ data.value }}', html: '<p>{{ data.value }}</p>' },
+        data: { value },
+      }),
+    );
+    await settled(api, id, 'sent');
+    const { text, html, headers } = json(provider.requests[0]) as {
+      text: string;
+      html: string;
+      headers: Record<string, string>;
+    };
+    for (const part of [text, html]) expect(part.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+    expect(headers).toMatchObject({ 'List-Id': '<marketing.xn--bcher-kva.example>' });
+  });
+
   it('is in doubt where the answer is lost, and is not posted again', async () => {
     const { api } = world.organization();
     await configured(api, { sms: http('+56961234567') });

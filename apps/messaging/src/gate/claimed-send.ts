@@ -66,6 +66,7 @@ export interface ClaimedRow {
   data: Record<string, unknown> | null;
   event: Record<string, unknown> | null;
   content: ClaimedSend['content'];
+  withholds_contact: boolean | null;
 }
 
 /** The send a row stands for. */
@@ -101,5 +102,6 @@ export function toClaimedSend(row: ClaimedRow): ClaimedSend {
     data: row.data ?? {},
     event: row.event,
     content: row.content,
+    withholdsContact: row.withholds_contact === true,
   };
 }

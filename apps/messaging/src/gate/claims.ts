@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../addresses/channel.js';
 import type { ChannelPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
@@ -58,7 +58,7 @@ const CLAIM = `
       FROM picked WHERE s.organization_id = picked.organization_id AND s.id = picked.id
     RETURNING ${CLAIMED_COLUMNS}, picked.state AS previous
   )
-  SELECT s.*, coalesce(p.data, r.data) AS data, p.event, p.content FROM claimed s
+  SELECT s.*, coalesce(p.data, r.data) AS data, p.event, p.content, p.withholds_contact FROM claimed s
     LEFT JOIN send_payloads p ON p.organization_id = s.organization_id AND p.send_id = s.id
     LEFT JOIN campaign_runs r ON r.organization_id = s.organization_id AND r.id = s.run_id`;
 
@@ -107,8 +107,7 @@ export class Claims {
   async take(shares: readonly GroupShare[]): Promise<ClaimedSend[]> {
     return this.database.acrossOrganizations(
       async (tx) => {
-        const now = this.clock.now();
-        const rates = await this.rates(tx, shares);
+        const [rates, now] = await afterLocks(this.clock, this.rates(tx, shares));
         const allowed = shares
           .map((share) => ({ ...share, take: Math.min(share.take, rates.allowance(share, now)) }))
           .filter(({ take }) => take > 0);

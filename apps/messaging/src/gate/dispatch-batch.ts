@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { isTransient } from '@customer-platform/database';
-import { log } from '@customer-platform/http';
+import { Clock, isTransient, ranOut } from '@customer-platform/database';
+import { ItemBackoff, log } from '@customer-platform/http';
 import { isFinal } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { ReadySend } from './dispatch-decision.js';
@@ -9,7 +9,22 @@ import { OutcomeRecorder } from './outcome-recorder.js';
 import { SendPreparation } from './preparation.js';
 import { firstReady, type PreparedSend } from './prepared-sends.js';
 import { Settlement } from './settlement.js';
+import { Lease } from './transports/transport.js';
 import { Transports } from './transports/transports.js';
+
+/**
+ * A batch that fails is taken apart for so long after it has begun: it may have run into the database's time limit, as
+ * each of its sends may alone, and who begins another one within this ends it by about when all claims run out.
+ */
+const APART_MS = 20_000;
+
+/** Sends that can neither go on nor end, of all dispatchers of this process; each is taken up again once its claim has run out. */
+@Injectable()
+export class StuckSends extends ItemBackoff {
+  constructor(clock: Clock) {
+    super('dispatch', clock);
+  }
+}
 
 /** Whoever runs batches: told when a send is out of hand, and asked whether it still is the time to begin. */
 export interface BatchOwner {
@@ -23,6 +38,12 @@ export interface BatchOwner {
   late(sends: readonly ClaimedSend[], work: Promise<void>): void;
 }
 
+/** A batch on its way, and until when it is taken apart. */
+interface BatchRun {
+  readonly owner: BatchOwner;
+  readonly apart: Lease;
+}
+
 /** One batch on its way: settle what a crash left → prepare → gate → hand off → record. */
 @Injectable()
 export class DispatchBatch {
@@ -32,62 +53,70 @@ export class DispatchBatch {
     private readonly transports: Transports,
     private readonly recorder: OutcomeRecorder,
     private readonly settlement: Settlement,
+    private readonly stuck: StuckSends,
   ) {}
 
-  async process(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
+  async process(
+    sends: readonly ClaimedSend[],
+    owner: BatchOwner,
+    apart = Lease.from(performance.now(), APART_MS),
+  ): Promise<void> {
+    const run: BatchRun = { owner, apart };
     const lost = sends.filter(({ previous }) => previous === 'dispatching');
     // Its provider may have reported on it since: what is final and due has an address to be suppressed.
     const bounced = sends.filter(({ previous }) => isFinal(previous));
     const open = sends.filter(({ previous }) => previous !== 'dispatching' && !isFinal(previous));
     await Promise.all([
-      this.settlement.giveUp(lost),
+      this.giveUp(lost, run),
       ...bounced.map((send) => this.settlement.suppressBounced(send)),
-      open.length > 0 ? this.dispatch(open, owner) : undefined,
+      open.length > 0 ? this.dispatch(open, run) : undefined,
     ]);
   }
 
-  private async dispatch(sends: readonly ClaimedSend[], owner: BatchOwner): Promise<void> {
+  private async dispatch(sends: readonly ClaimedSend[], run: BatchRun): Promise<void> {
+    const { owner } = run;
     let prepared: PreparedSend[];
     try {
       prepared = await this.preparation.begin(sends);
     } catch (error) {
-      await this.takeApart(sends, owner, error);
+      await this.takeApart(sends, run, error);
       return;
     }
     const { ready, late } = await firstReady(prepared, owner.patienceMs);
     if (late.length > 0) {
-      const following = this.follow(late, owner);
+      const following = this.follow(late, run);
       owner.late(
         late.map(({ send }) => send),
         following,
       );
     }
-    await this.goOn(ready, owner);
+    await this.goOn(ready, run);
   }
 
   /** What is slow goes on as it is prepared, and keeps nobody else from the gate. */
-  private async follow(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<void> {
+  private async follow(prepared: readonly PreparedSend[], run: BatchRun): Promise<void> {
     let left = prepared;
     while (left.length > 0) {
-      const { ready, late } = await firstReady(left, owner.patienceMs);
-      await this.goOn(ready, owner);
+      const { ready, late } = await firstReady(left, run.owner.patienceMs);
+      await this.goOn(ready, run);
       left = late;
     }
   }
 
-  private async goOn(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<void> {
+  private async goOn(prepared: readonly PreparedSend[], run: BatchRun): Promise<void> {
     let passed: InFlightSend[];
     try {
-      passed = await this.throughGate(prepared, owner);
+      passed = await this.throughGate(prepared, run.owner);
     } catch (error) {
       await this.takeApart(
         prepared.map(({ send }) => send),
-        owner,
+        run,
         error,
       );
       return;
     }
-    for (const flight of passed) owner.inFlight(flight.ready.send, this.handOff(flight));
+    for (const { send } of prepared) this.stuck.passed(send.id);
+    for (const flight of passed) run.owner.inFlight(flight.ready.send, this.handOff(flight));
   }
 
   private async throughGate(prepared: readonly PreparedSend[], owner: BatchOwner): Promise<InFlightSend[]> {
@@ -100,14 +129,63 @@ export class DispatchBatch {
     return [];
   }
 
-  /** When the database is away all claims run out; a single send that breaks its batch is found by trying each alone. */
-  private async takeApart(sends: readonly ClaimedSend[], owner: BatchOwner, error: unknown): Promise<void> {
-    if (isTransient(error) || owner.stopping) throw error;
+  /**
+   * When the database is away all claims run out; a single send that breaks its batch is found by trying each alone. One
+   * that runs into a time limit alone has not failed: it is taken up again once its claim has run out.
+   */
+  private async takeApart(sends: readonly ClaimedSend[], run: BatchRun, error: unknown): Promise<void> {
+    if (isAway(error) || run.owner.stopping) throw error;
     log.error({ err: error, sends: sends.length }, 'A batch of sends could not be dispatched');
     const [only] = sends;
-    if (sends.length > 1) for (const send of sends) await this.dispatch([send], owner);
-    else if (only)
-      await this.settlement.settle([{ kind: 'end', send: only, state: 'failed', reason: 'internal_error' }]);
+    if (sends.length > 1) await this.eachAlone(sends, run, (send) => this.dispatch([send], run));
+    else if (only) await this.fail(only, error);
+  }
+
+  /**
+   * At least one, the rest while there is time: what is left is taken up again once its claim has run out, and then those
+   * that have failed alone come last.
+   */
+  private async eachAlone(
+    sends: readonly ClaimedSend[],
+    { apart }: BatchRun,
+    work: (send: ClaimedSend) => Promise<void>,
+  ): Promise<void> {
+    const inTurn = sends.toSorted((a, b) => this.stuck.attempts(a.id) - this.stuck.attempts(b.id));
+    for (const [at, send] of inTurn.entries()) {
+      if (at > 0 && apart.over) {
+        log.warn(
+          { sends: inTurn.length - at },
+          'Sends of a batch that failed are left to who takes them up next',
+        );
+        return;
+      }
+      await work(send);
+    }
+  }
+
+  /** Ends one that has failed alone several times: the fault may be ours, and pass. Until then its claim runs out. */
+  private async fail(send: ClaimedSend, error: unknown): Promise<void> {
+    const attempts = this.stuck.failed(send.id, error);
+    if (ranOut(error) || !ItemBackoff.isAside(attempts)) return;
+    try {
+      await this.settlement.settle([{ kind: 'end', send, state: 'failed', reason: 'internal_error' }]);
+      this.stuck.passed(send.id);
+    } catch (failure) {
+      if (isAway(failure)) throw failure;
+      log.error({ err: failure, send: send.id }, 'A send that fails cannot be ended either');
+    }
+  }
+
+  /** As `takeApart`: one that cannot be given up keeps none of the others as they are. */
+  private async giveUp(lost: readonly ClaimedSend[], run: BatchRun): Promise<void> {
+    try {
+      await this.settlement.giveUp(lost);
+    } catch (error) {
+      if (isAway(error) || run.owner.stopping) throw error;
+      const [only] = lost;
+      if (lost.length > 1) await this.eachAlone(lost, run, (send) => this.giveUp([send], run));
+      else if (only) this.stuck.failed(only.id, error);
+    }
   }
 
   /** Written down one by one as they end: a slow server holds back nobody's record. */
@@ -116,4 +194,9 @@ export class DispatchBatch {
     const handOff = await this.transports.of(plan).handOff(message, flight.lease);
     await this.recorder.record({ flight, handOff });
   }
+}
+
+/** What ran out of time or memory may be one send's doing. */
+function isAway(error: unknown): boolean {
+  return isTransient(error) && !ranOut(error);
 }

@@ -20,8 +20,8 @@ export interface PassedSend {
 }
 
 const ASK_AGAIN_MS = 15_000;
-/** A secret that does not open is mended by people; all that waits for it is looked at again each time. */
-const UNREADABLE_MS = 5 * 60_000;
+/** A secret that does not open, or a maker who reads no more, is mended by people; all that waits for it is looked at again each time. */
+const SETTINGS_MS = 5 * 60_000;
 /** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
@@ -33,6 +33,11 @@ export function checkSend(
 ): PassedSend | Exclude<DispatchDecision, { kind: 'ready' }> {
   if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: calledOffReason(send) };
   if (facts.suspended(send)) return { kind: 'suspend', send };
+  const standing = facts.standing(send);
+  // A campaign has one message for each person, which waits for who adopts it.
+  if (standing === 'not_permitted')
+    return send.runId === null ? fail(send, 'not_permitted') : waitForSettings(send, now);
+  if (standing === 'unknown') return waitForRights(send, now);
   const recipient = facts.recipient(send);
   if (recipient.kind === 'silent') return waitForWord(send, now);
   if (recipient.kind === 'nobody') return fail(send, 'recipient_unreachable');
@@ -41,8 +46,11 @@ export function checkSend(
   if (send.expiresAt && send.expiresAt <= now) return fail(send, 'expired');
   const sending = facts.plan(send);
   const plan = sending?.channels[send.channel];
-  if (sending?.unreadable.includes(send.channel)) return waitForSecret(send, now);
+  if (sending?.unreadable.includes(send.channel)) return waitForSettings(send, now);
   if (!sending || !plan) return fail(send, 'channel_not_configured');
+  const reader = plan.way.kind === 'inbox' ? undefined : facts.channelStanding(send);
+  if (reader === 'not_permitted') return waitForSettings(send, now);
+  if (reader === 'unknown') return waitForRights(send, now);
   if (facts.sender(send)?.permitted === false) return fail(send, 'sender_domain_unverified');
   if (recipient.address === null) return fail(send, 'recipient_unreachable');
   const address = checkAddress(send.channel, recipient.address);
@@ -90,8 +98,12 @@ function waitForWord(send: ClaimedSend, now: Date) {
     : fail(send, 'recipient_unreachable');
 }
 
-function waitForSecret(send: ClaimedSend, now: Date) {
-  return { kind: 'later', send, until: new Date(now.getTime() + UNREADABLE_MS) } as const;
+function waitForRights(send: ClaimedSend, now: Date) {
+  return { kind: 'later', send, until: new Date(now.getTime() + ASK_AGAIN_MS) } as const;
+}
+
+function waitForSettings(send: ClaimedSend, now: Date) {
+  return { kind: 'later', send, until: new Date(now.getTime() + SETTINGS_MS) } as const;
 }
 
 function fail(send: ClaimedSend, reason: string) {

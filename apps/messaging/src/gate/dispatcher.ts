@@ -80,6 +80,7 @@ interface Offer extends Wanting {
 export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
   stopping = false;
   private readonly slots = new Slots();
+  /** Keyed by claim and send: one whose claim ran out may be in hand twice. */
   private readonly transportOf = new Map<string, string>();
   private readonly batches = new Set<Promise<void>>();
   private readonly flights = new Set<Promise<void>>();
@@ -127,10 +128,11 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   }
 
   inFlight(send: ClaimedSend, work: Promise<void>): void {
-    const late = this.lateSends.get(send.id);
+    const hold = holdOf(send);
+    const late = this.lateSends.get(hold);
     if (late !== undefined) this.slots.take(late);
-    const key = late ?? this.transportOf.get(send.id);
-    this.transportOf.delete(send.id);
+    const key = late ?? this.transportOf.get(hold);
+    this.transportOf.delete(hold);
     const flight: Promise<void> = work
       .catch((error: unknown) => log.error({ err: error }, 'A hand-off ended in an error'))
       .finally(() => {
@@ -143,7 +145,8 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   /** They give back their places until they are ready; while there are such of a group it is given no more. */
   late(sends: readonly ClaimedSend[], work: Promise<void>): void {
     const groups = new Set(sends.map(groupOf));
-    for (const { id } of sends) this.lateSends.set(id, this.transportOf.get(id));
+    const holds = sends.map(holdOf);
+    for (const hold of holds) this.lateSends.set(hold, this.transportOf.get(hold));
     this.letGo(sends);
     for (const group of groups) {
       this.slow.add(group);
@@ -160,7 +163,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
           if (left > 0) this.lateOf.set(group, left);
           else this.lateOf.delete(group);
         }
-        for (const { id } of sends) this.lateSends.delete(id);
+        for (const hold of holds) this.lateSends.delete(hold);
         this.rest.wake();
       });
     this.flights.add(following);
@@ -236,16 +239,18 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
       );
       if (share?.transport === undefined) continue;
       this.slots.take(share.transport);
-      this.transportOf.set(send.id, share.transport);
+      this.transportOf.set(holdOf(send), share.transport);
     }
     const batch: Promise<void> = this.work
       .process(sends, this)
       .catch((error: unknown) => log.error({ err: error }, 'A batch of sends failed; others take it up'))
       .finally(() => {
         this.batches.delete(batch);
-        const left = sends.filter(({ id }) => !this.lateSends.has(id));
+        const { true: slow = [], false: left = [] } = Object.groupBy(sends, (send) =>
+          this.lateSends.has(holdOf(send)) ? 'true' : 'false',
+        );
         this.letGo(left);
-        const late = new Set(sends.filter(({ id }) => this.lateSends.has(id)).map(groupOf));
+        const late = new Set(slow.map(groupOf));
         for (const send of left) if (!late.has(groupOf(send))) this.slow.delete(groupOf(send));
       });
     this.batches.add(batch);
@@ -253,9 +258,9 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** What has not gone on to its transport needs no place there. */
   private letGo(sends: readonly ClaimedSend[]): void {
-    for (const { id } of sends) {
-      this.release(this.transportOf.get(id));
-      this.transportOf.delete(id);
+    for (const hold of sends.map(holdOf)) {
+      this.release(this.transportOf.get(hold));
+      this.transportOf.delete(hold);
     }
   }
 
@@ -264,6 +269,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     this.slots.give(transport);
     if (this.slots.roomy(transport, BATCH / 4)) this.rest.wake();
   }
+}
+
+function holdOf({ id, claim }: ClaimedSend): string {
+  return `${claim}/${id}`;
 }
 
 function groupOf({ organizationId, channel, lane }: ClaimedSend): string {

@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
+import {
+  afterLocks,
+  Clock,
+  Database,
+  ReferenceHolds,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
 import { domainOf, mailSender } from '../channels/sender.js';
 import { calledOff, calledOffKey, calledOffReason, resting, RESTING_REASON } from '../sends/called-off.js';
@@ -116,9 +122,10 @@ export class GatePassage {
     if (prepared.length === 0) return [];
     return this.database.acrossOrganizations(
       async (tx) => {
-        const now = this.clock.now();
         const ready = await this.withoutHeld(tx, prepared);
-        await tx.prepared(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
+        const locks = tx.prepared(SHARE_LOCKS, [locksOf(ready.flatMap(keysOf))]);
+        // Whose day it is, and which counters, is told by the time after writers were waited for.
+        const [, now] = await afterLocks(this.clock, locks);
         const caps = await CapCounters.lock(tx, ready, now);
         const { true: within = [], false: over = [] } = Object.groupBy(ready, (one) =>
           caps.take(one) ? 'true' : 'false',

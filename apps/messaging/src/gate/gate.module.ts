@@ -5,8 +5,9 @@ import { IdentityMailLimits, OLD_IDENTITY_MAILS } from '../identity-mail/identit
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { BatchReader } from './batch-facts.js';
+import { CarriedRights } from './carried-rights.js';
 import { Claims } from './claims.js';
-import { DispatchBatch } from './dispatch-batch.js';
+import { DispatchBatch, StuckSends } from './dispatch-batch.js';
 import { CAMPAIGN_LANES, Dispatcher, GENERAL_LANES, type DispatcherLanes } from './dispatcher.js';
 import { GatePassage } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
@@ -43,6 +44,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
 @Module({
   providers: [
     BatchReader,
+    CarriedRights,
     Claims,
     DispatchBatch,
     dispatcherOf(Dispatcher, GENERAL_LANES),
@@ -50,7 +52,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
     GatePassage,
     {
       provide: IDENTITY_BATCH,
-      inject: [IdentityPreparation, GatePassage, Transports, IdentityOutcomes, Settlement],
+      inject: [IdentityPreparation, GatePassage, Transports, IdentityOutcomes, Settlement, StuckSends],
       useFactory: (...parts: ConstructorParameters<typeof DispatchBatch>) => new DispatchBatch(...parts),
     },
     IdentityClaims,
@@ -64,6 +66,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
     { provide: SendPreparation, useExisting: Preparation },
     Recipients,
     Settlement,
+    StuckSends,
     Transports,
     retentionOf(OLD_IDENTITY_MAILS),
   ],

@@ -65,6 +65,7 @@ export class Preparation extends SendPreparation {
         data: send.data,
         locale: send.locale,
         contact: passed.contact?.profile,
+        withholdsContact: send.withholdsContact === true,
         event: send.event,
         unsubscribeUrl,
         purpose: send.lane === CAMPAIGN_LANE ? 'campaign' : 'send',

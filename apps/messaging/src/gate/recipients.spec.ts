@@ -105,6 +105,26 @@ describe('recipients whom messaging does not know', () => {
     });
   }, 60_000);
 
+  it('are known by every writing of their external id, once they are known', async () => {
+    const recipients = world.app.app.get(Recipients, { strict: false });
+    const { id } = world.organization();
+    const contact = { ...aContact(), external_id: `Pe\u00f1a-${randomUUID()}` };
+    contacts.set(contact.external_id, contact);
+    const writings = [
+      contact.external_id,
+      contact.external_id.normalize('NFD'),
+      `${contact.external_id}\u200b`,
+    ];
+    for (const external_id of writings) {
+      const send = to(id, { external_id });
+      await eventually(async () => {
+        now = new Date(now.getTime() + 60_000);
+        const found = await recipients.resolve([send]);
+        expect(found.get(send.id)).toMatchObject({ kind: 'found', address: contact.email });
+      });
+    }
+  }, 60_000);
+
   it('wait for a survivor of whom core says what cannot be read, whenever they are led to it', async () => {
     const recipients = world.app.app.get(Recipients, { strict: false });
     const { id } = world.organization();

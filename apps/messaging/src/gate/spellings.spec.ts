@@ -26,7 +26,10 @@ const TABLE: readonly (readonly [
   [
     'email',
     'ana@example.com',
-    ['ana+news@example.com', 'ANA+a+b@Example.com', 'Ana@ＥＸＡＭＰＬＥ.com', 'ana@example。com'],
+    [
+      ...['ana+news@example.com', 'ANA+a+b@Example.com', 'Ana@ＥＸＡＭＰＬＥ.com', 'ana@example。com'],
+      ...[' ana@example.com', 'ana@example.com ', 'an\u200ba@example.com'],
+    ],
     ['ana@sub.example.com', 'anab@example.com'],
   ],
   [
@@ -86,8 +89,6 @@ describe('a suppressed address', () => {
   );
 
   it.each([
-    ['email', ' ana@example.com'],
-    ['email', 'ana@example.com '],
     ['email', 'ana @example.com'],
     ['email', '"ana"@example.com'],
     ['email', 'Ana <ana@example.com>'],

@@ -1,21 +1,23 @@
-import type { LinkKind } from './identity-links.js';
-import { letter, type Letter, type LetterTexts } from './letter.js';
+import { accountLetter } from './account-letters.js';
+import type { AccountChange, LinkKind } from './identity-links.js';
+import { letter, type Language, type Letter, type LetterTexts } from './letter.js';
 
-/** What a letter is about: a link, or that there is none. */
-type LetterKind = LinkKind | 'single_sign_on';
+/** What a letter is about: a link, that there is none, or why one comes that nobody asked for. */
+type LetterKind = Exclude<LinkKind, 'account'> | 'single_sign_on' | 'wrong_passwords';
 
 /** What a letter of identity's says. */
 export interface LetterFacts {
-  readonly kind: LetterKind;
+  readonly kind: LetterKind | AccountChange;
   /** What the person or the organization asked for; cut to the languages there are. */
   readonly locale: string | null;
   readonly organizationName: string;
   /** Where the letter leads; null for one that only says something. */
   readonly link: string | null;
   readonly expiresAt: Date | null;
+  /** The time of a change of an account. */
+  readonly at?: Date;
 }
 
-type Language = 'en' | 'es';
 type Write = (organization: string, until: string) => LetterTexts;
 
 /** In which language what names none of ours is written. */
@@ -90,6 +92,32 @@ const LETTERS: Readonly<Record<LetterKind, Readonly<Record<Language, Write>>>> =
       closing: 'Si no fuiste tú, no tienes que hacer nada.',
     }),
   },
+  wrong_passwords: {
+    en: (organization, until) => ({
+      subject: 'Somebody tries passwords for your account',
+      title: 'Wrong passwords for your account',
+      paragraphs: [
+        `Somebody entered ten wrong passwords for your account at ${organization}. Nobody came in by them, and for a quarter of an hour nobody can try more from places that we do not know.`,
+        'You can go on signing in where you have signed in before.',
+        `If it was you, and you have forgotten your password, the button lets you choose a new one, with which you can sign in anywhere at once. It works once${until}.`,
+      ],
+      button: 'Choose a new password',
+      instead: 'If the button does not work, open this address:',
+      closing: 'If it was not you, you need not do anything. We write of this once a day at most.',
+    }),
+    es: (organization, until) => ({
+      subject: 'Alguien prueba contraseñas en tu cuenta',
+      title: 'Contraseñas incorrectas en tu cuenta',
+      paragraphs: [
+        `Alguien escribió diez contraseñas incorrectas para tu cuenta en ${organization}. Nadie entró con ellas y, durante un cuarto de hora, nadie puede probar más desde lugares que no conocemos.`,
+        'Puedes seguir ingresando desde donde ya ingresaste antes.',
+        `Si fuiste tú y olvidaste tu contraseña, el botón te permite elegir otra, con la que puedes ingresar de inmediato desde cualquier lugar. Sirve una sola vez${until}.`,
+      ],
+      button: 'Elegir una contraseña nueva',
+      instead: 'Si el botón no funciona, abre esta dirección:',
+      closing: 'Si no fuiste tú, no tienes que hacer nada. Te escribimos de esto una vez al día como máximo.',
+    }),
+  },
 };
 
 const UNTIL: Readonly<Record<Language, (when: string) => string>> = {
@@ -97,13 +125,32 @@ const UNTIL: Readonly<Record<Language, (when: string) => string>> = {
   es: (when) => ` y hasta el ${when} UTC`,
 };
 
+const WHEN: Readonly<Record<Language, (when: string) => string>> = {
+  en: (when) => ` on ${when} UTC`,
+  es: (when) => ` el ${when} UTC`,
+};
+
 /** The platform's own letters (identity.md §3): an organization gives its name to them and nothing else. */
 export function identityLetter(facts: LetterFacts): Letter & { readonly locale: Language } {
-  const { kind, link, expiresAt } = facts;
   const locale = languageOf(facts.locale);
+  return { locale, ...letter(locale, textsOf(facts, locale), facts.link) };
+}
+
+function textsOf(
+  { kind, organizationName, link, expiresAt, at }: LetterFacts,
+  locale: Language,
+): LetterTexts {
+  const organization = nameOf(organizationName);
+  if (!isLetterKind(kind)) {
+    const when = at === undefined ? '' : WHEN[locale](dateIn(locale, at));
+    return accountLetter(kind, locale, { organization, when, leads: link !== null });
+  }
   const until = expiresAt === null ? '' : UNTIL[locale](dateIn(locale, expiresAt));
-  const texts = LETTERS[kind][locale](nameOf(facts.organizationName), until);
-  return { locale, ...letter(locale, texts, link) };
+  return LETTERS[kind][locale](organization, until);
+}
+
+function isLetterKind(kind: LetterFacts['kind']): kind is LetterKind {
+  return kind in LETTERS;
 }
 
 function languageOf(locale: string | null): Language {

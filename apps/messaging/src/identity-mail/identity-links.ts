@@ -1,19 +1,39 @@
 import { Injectable } from '@nestjs/common';
 import { InternalClient } from '@customer-platform/authorization';
 
-/** What only identity can say an address and a link of: an invitation, a new password that was asked for. */
-export type LinkKind = 'invitation' | 'password_reset';
+/** Changes of the ways by which a person signs in. */
+export type AccountChange =
+  | 'password_changed'
+  | 'factor_confirmed'
+  | 'factor_removed'
+  | 'recovery_code_used'
+  | 'recovery_codes_replaced';
 
-/** Where identity has an address and a link. */
-export interface LinkRef {
-  readonly kind: LinkKind;
+/** What only identity can say an address and a link of: an invitation, a new password that was asked for. */
+interface OpenRef {
+  readonly kind: 'invitation' | 'password_reset';
   readonly id: string;
 }
+
+/** A user who is told what has happened to the account, and when. */
+interface AccountRef {
+  readonly kind: 'account';
+  readonly id: string;
+  readonly about: AccountChange;
+  readonly at: string;
+}
+
+/** A place at which identity has an address and a link. */
+export type LinkRef = OpenRef | AccountRef;
+
+/** Kinds of which identity has an address. */
+export type LinkKind = LinkRef['kind'];
 
 /** What identity answers: for the moment in which the mail is written. The link is kept nowhere. */
 export interface IdentityLink {
   readonly address: string;
-  readonly link: string;
+  /** Null where nothing is to be done on a page: whose password, if any, opens nothing. */
+  readonly link: string | null;
   readonly organization_name: string;
   /** Whose suppressions are the platform's own: the root's. An identity before this release does not say it. */
   readonly platform_organization_id?: string;
@@ -25,6 +45,8 @@ export interface IdentityLink {
   readonly expires_at?: string;
   /** Instead of a link: that the person signs in through their organization and has no password here. */
   readonly notice?: 'single_sign_on';
+  /** What it is sent for, where nobody asked: that somebody has tried wrong passwords. */
+  readonly about?: 'wrong_passwords';
 }
 
 const TIMEOUT_MS = 500;
@@ -35,10 +57,13 @@ export class IdentityLinks {
   constructor(private readonly identity: InternalClient) {}
 
   /**
-   * @returns undefined for what is no longer open: an invitation accepted, withdrawn, expired
+   * @returns undefined for what is no longer open: an invitation accepted, withdrawn, expired, a user who is deleted
    * @throws Problem `dependency_unavailable` when identity is silent
    */
-  find(organizationId: string, { kind, id }: LinkRef): Promise<IdentityLink | undefined> {
+  find(
+    organizationId: string,
+    { kind, id }: Pick<LinkRef, 'kind' | 'id'>,
+  ): Promise<IdentityLink | undefined> {
     return this.identity.callOptional<IdentityLink>('identity', {
       method: 'GET',
       path: `/internal/links/${kind}/${id}?organization_id=${organizationId}`,

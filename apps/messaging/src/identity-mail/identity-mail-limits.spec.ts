@@ -9,8 +9,10 @@ interface Inviting {
 }
 
 const SETTLED = { within: 20_000 };
-const OF_ADDRESS = 6;
+const OF_ADDRESS = 12;
+const OF_ADDRESS_BY_TENANT = 4;
 const OF_TENANT = 1_000;
+const OF_ACCOUNT = 20;
 const AGE = `UPDATE identity_mails SET counted_at = counted_at - interval '24 hours' WHERE tenant_id = $1`;
 const WAKE = `UPDATE sends SET due_at = now() WHERE id = $1 AND state = 'held'`;
 
@@ -24,7 +26,7 @@ afterAll(() => world.close());
 
 /** Told as identity tells of it, of an organization below `tenantId`. @returns the send it becomes */
 async function mailed(
-  kind: 'invitation' | 'password_reset',
+  kind: 'invitation' | 'password_reset' | 'account',
   { id: organizationId, api }: Inviting,
   address: string,
   tenantId = organizationId,
@@ -34,6 +36,7 @@ async function mailed(
   const place = { platform_organization_id: platform.id, tenant_id: tenantId };
   world.app.registry.link(`${kind}/${id}`, { address, link, organization_name: 'Tienda', ...place });
   const about = { organization_id: organizationId, id };
+  const ofUser = { organizationId, correlationId, data: { ...about, user_id: id } };
   await world.probe.publish(
     kind === 'invitation'
       ? {
@@ -43,10 +46,8 @@ async function mailed(
           data: { ...about, locale: 'en', generation: 1, expires_at: inAWeek() },
         }
       : {
-          type: 'identity.password.reset_requested.v1',
-          organizationId,
-          correlationId,
-          data: { ...about, user_id: newId() },
+          type: kind === 'account' ? 'identity.password.changed.v1' : 'identity.password.reset_requested.v1',
+          ...ofUser,
         },
   );
   return eventually(async () => {
@@ -65,26 +66,26 @@ function inAWeek(): string {
   return new Date(Date.now() + 7 * 86_400_000).toISOString();
 }
 
-it('no mailbox gets more invitations in a day than one invitation makes, whoever invites and however often', async () => {
+it('no tenant mails a mailbox more invitations in a day than its share, and the others still reach it', async () => {
   const mailbox = randomUUID();
-  const [attacker, other] = [world.organization(), world.organization()];
-  const child = world.organization();
+  const [attacker, child] = [world.organization(), world.organization()];
   const asked: [Inviting, string, string?][] = [
     [attacker, `${mailbox}@example.com`],
     [attacker, `${mailbox}@EXAMPLE.com`],
     [attacker, `${mailbox}+1@example.com`],
     [child, `${mailbox}+2@example.com`, attacker.id],
-    [child, `${mailbox}@example.com`, attacker.id],
-    [other, `${mailbox}@example.com`],
   ];
   for (const [inviting, ...to] of asked)
     await sentAt(inviting.api, await mailed('invitation', inviting, ...to));
-  expect(asked).toHaveLength(OF_ADDRESS);
+  expect(asked).toHaveLength(OF_ADDRESS_BY_TENANT);
 
   const held = await mailed('invitation', attacker, `${mailbox}@example.com`);
-  const child7 = await mailed('invitation', child, `${mailbox}+3@example.com`, attacker.id);
+  const second = await mailed('invitation', child, `${mailbox}+3@example.com`, attacker.id);
   expect((await settled(attacker.api, held, 'held')).reason).toBe('rate_limited');
-  await settled(child.api, child7, 'held');
+  await settled(child.api, second, 'held');
+  // Nobody blocks another's.
+  const other = world.organization();
+  await sentAt(other.api, await mailed('invitation', other, `${mailbox}@example.com`));
   // Another kind has places of its own.
   await sentAt(attacker.api, await mailed('password_reset', attacker, `${mailbox}@example.com`));
   // Other mailboxes are not concerned.
@@ -93,7 +94,18 @@ it('no mailbox gets more invitations in a day than one invitation makes, whoever
   await world.database.query(AGE, [attacker.id]);
   await world.database.query(WAKE, [held]);
   await sentAt(attacker.api, held);
-  expect((await shown(child.api, child7)).state).toBe('held');
+  expect((await shown(child.api, second)).state).toBe('held');
+});
+
+it('no mailbox gets more invitations in a day than it has places, however many tenants invite', async () => {
+  const address = `${randomUUID()}@example.com`;
+  const tenants = Array.from({ length: OF_ADDRESS / OF_ADDRESS_BY_TENANT }, () => world.organization());
+  for (const tenant of tenants)
+    for (let sent = 0; sent < OF_ADDRESS_BY_TENANT; sent++)
+      await sentAt(tenant.api, await mailed('invitation', tenant, address));
+  const late = world.organization();
+  const held = await mailed('invitation', late, address);
+  expect((await settled(late.api, held, 'held')).reason).toBe('rate_limited');
 });
 
 it('a tenant mails so many invitations in a day, with all organizations below it, and no other tenant is kept from any', async () => {
@@ -130,4 +142,15 @@ it('a mail that is tried again has the place that it had', async () => {
   }, SETTLED);
   const rows = await world.database.query('SELECT 1 FROM identity_mails WHERE tenant_id = $1', [inviting.id]);
   expect(rows).toHaveLength(1);
+});
+
+it('no mailbox gets more mails about its account in a day than it has places, and a colleague’s take none of them', async () => {
+  const [one, colleague] = [`${randomUUID()}@example.com`, `${randomUUID()}@example.com`];
+  const home = world.organization();
+  for (let sent = 0; sent < OF_ACCOUNT; sent++) await sentAt(home.api, await mailed('account', home, one));
+  expect((await settled(home.api, await mailed('account', home, one), 'held')).reason).toBe('rate_limited');
+  await sentAt(home.api, await mailed('account', home, colleague));
+  // Invitations and a new password have places of their own.
+  await sentAt(home.api, await mailed('invitation', home, one));
+  await sentAt(home.api, await mailed('password_reset', home, one));
 });

@@ -15,23 +15,33 @@ const DAY_MS = 86_400_000;
 
 /** How many mails of a kind leave within a day. */
 interface DailyLimits {
-  /** To one mailbox, whoever of all the platform's organizations has it written to. */
+  /** Mails a day to one mailbox, whoever of all the platform's organizations has it written to. */
   readonly ofAddress: number;
-  /** Of one tenant: the organization below the root with all beneath it. */
+  /** The mails that a tenant may have written; null where no tenant has mail written to whom it likes. */
+  readonly byTenant: TenantLimits | null;
+}
+
+/** The mails of a kind that leave within a day for the organization below the root with all beneath it. */
+interface TenantLimits {
+  /** The most to one mailbox: less than it gets from all, so that none keeps it from the others. */
+  readonly ofAddress: number;
+  /** The most to all mailboxes. */
   readonly ofTenant: number;
 }
 
 /**
- * Each kind has its own, so that no mail of one kind uses up the places of another (identity.md §3). To one address as
- * many invitations as a single one and its resends are. New passwords are limited where they are asked for (identity.md
+ * Each kind has its own, so that no mail of one kind uses up the places of another (identity.md §3). To one address a
+ * third of the places at most is one tenant's, with however many children. New passwords are limited where they are asked for (identity.md
  * §5): a mail that is held would outlive its token, and a tenant's limit would let a stranger use it up for everybody.
+ * Nor has what people are told of their accounts: it goes to who has one, and a colleague's mails keep nobody's away.
  */
 const LIMITS: Readonly<Record<LinkKind, DailyLimits | null>> = {
-  invitation: { ofAddress: 6, ofTenant: 1_000 },
+  invitation: { ofAddress: 12, byTenant: { ofAddress: 4, ofTenant: 1_000 } },
   password_reset: null,
+  account: { ofAddress: 20, byTenant: null },
 };
 
-/** What left longer than a day ago counts for nothing. */
+/** Removes what left longer than a day ago: it counts for nothing. */
 export const OLD_IDENTITY_MAILS: RetentionOptions = {
   name: 'identity-mail-limit-retention',
   table: 'identity_mails',
@@ -48,6 +58,7 @@ const fullBy = (condition: string): string => `
    WHERE organization_id = $1 AND kind = $2 AND ${condition} AND counted_at > $4
    ORDER BY counted_at DESC OFFSET $5 - 1 LIMIT 1`;
 const FULL_BY_ADDRESS = fullBy('address_key = ANY ($3::text[])');
+const FULL_BY_ADDRESS_AND_TENANT = fullBy('address_key = ANY ($3::text[]) AND tenant_id = $6');
 const FULL_BY_TENANT = fullBy('tenant_id = $3');
 const COUNT = `
   INSERT INTO identity_mails (organization_id, send_id, kind, address_key, tenant_id, counted_at)
@@ -59,7 +70,7 @@ export interface CountedMail {
   readonly kind: LinkKind;
   readonly address: CheckedAddress;
   readonly tenantId: string;
-  /** Under whom it is counted: the root. */
+  /** The organization under which it is counted: the root. */
   readonly platformId: string;
 }
 
@@ -91,28 +102,47 @@ export class IdentityMailLimits {
       };
       const [, now] = await afterLocks(this.clock, take());
       if ((await tx.query(COUNTED, [platformId, sendId])).length > 0) return undefined;
+      const of = { ...mail, keys: keys.own, now };
       const full =
-        (await nextFree(tx, FULL_BY_ADDRESS, [platformId, kind, keys.own, now, limits.ofAddress])) ??
-        (await nextFree(tx, FULL_BY_TENANT, [platformId, kind, tenantId, now, limits.ofTenant]));
+        (limits.byTenant && (await freeOfTenant(tx, of, limits.byTenant))) ??
+        (await nextFree(tx, FULL_BY_ADDRESS, [platformId, kind, keys.own, now, limits.ofAddress]));
       if (full) return full;
       await tx.query(COUNT, [platformId, sendId, kind, keys.current, tenantId, now]);
       return undefined;
     });
   }
 
-  /** Of the mailbox: who writes to `name+1@` and `name+2@` writes to one person. */
+  /** Keys of the mailbox: who writes to `name+1@` and `name+2@` writes to one person. */
   private keysOf({ platformId, address }: CountedMail) {
     const canonical = address.untagged ?? address.canonical;
     return this.keys.of(platformId, { ...address, canonical });
   }
 }
 
+/** The keys by which a mail is counted. */
+interface Counting extends CountedMail {
+  readonly keys: readonly string[];
+  readonly now: Date;
+}
+
+async function freeOfTenant(
+  tx: WorkerTransaction,
+  { platformId, kind, tenantId, keys, now }: Counting,
+  { ofAddress, ofTenant }: TenantLimits,
+): Promise<Date | undefined> {
+  return (
+    (await nextFree(tx, FULL_BY_ADDRESS_AND_TENANT, [platformId, kind, keys, now, ofAddress], [tenantId])) ??
+    nextFree(tx, FULL_BY_TENANT, [platformId, kind, tenantId, now, ofTenant])
+  );
+}
+
 async function nextFree(
   tx: WorkerTransaction,
   sql: string,
   [platformId, kind, of, now, most]: readonly [string, LinkKind, string | readonly string[], Date, number],
+  more: readonly string[] = [],
 ): Promise<Date | undefined> {
   const since = new Date(now.getTime() - DAY_MS);
-  const [next] = await tx.query<{ counted_at: Date }>(sql, [platformId, kind, of, since, most]);
+  const [next] = await tx.query<{ counted_at: Date }>(sql, [...[platformId, kind, of, since, most], ...more]);
   return next && new Date(next.counted_at.getTime() + DAY_MS);
 }

@@ -4,19 +4,32 @@ import type { DomainEvent } from '@customer-platform/events';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import type { NewSend } from '../sends/send.js';
 import { SendsRepository } from '../sends/sends.repository.js';
-import type { LinkKind } from './identity-links.js';
+import type { AccountChange, LinkKind, LinkRef } from './identity-links.js';
 
-const KINDS = {
+const LINKS = {
   'identity.invitation.created.v1': 'invitation',
   'identity.invitation.resent.v1': 'invitation',
   'identity.password.reset_requested.v1': 'password_reset',
 } as const satisfies Record<string, LinkKind>;
+const ACCOUNT_CHANGES = {
+  'identity.password.changed.v1': 'password_changed',
+  'identity.mfa_factor.confirmed.v1': 'factor_confirmed',
+  'identity.mfa_factor.removed.v1': 'factor_removed',
+  'identity.recovery_code.used.v1': 'recovery_code_used',
+  'identity.recovery_code.replaced.v1': 'recovery_codes_replaced',
+} as const satisfies Record<string, AccountChange>;
+
+type LinkEvent = keyof typeof LINKS;
+type AccountEvent = keyof typeof ACCOUNT_CHANGES;
+
+/** Who reads of a change a day later can still do something about it; of an older one the mail would be noise. */
+const TOLD_WITHIN_MS = 86_400_000;
 
 /** An event of identity's that a person is written to for. */
-export type MailedEvent = keyof typeof KINDS;
+export type MailedEvent = LinkEvent | AccountEvent;
 
 /** The events of identity's that a person is written to for. */
-export const MAILED_EVENTS = Object.keys(KINDS) as MailedEvent[];
+export const MAILED_EVENTS = [...Object.keys(LINKS), ...Object.keys(ACCOUNT_CHANGES)] as MailedEvent[];
 
 /**
  * Identity's own mail (identity.md §3): from an event to a send of the lane that no setting of an organization touches.
@@ -47,10 +60,9 @@ export class IdentityMail {
     });
   }
 
-  private sendOf(
-    { type, id, organizationid, correlationid, data }: DomainEvent<MailedEvent>,
-    now: Date,
-  ): NewSend {
+  private sendOf(event: DomainEvent<MailedEvent>, now: Date): NewSend {
+    const { id, organizationid, correlationid, data } = event;
+    const link = linkOf(event);
     // Without the platform's mail server it waits, and is the first to leave once there is one.
     const held = this.config.identitySmtp === undefined;
     return {
@@ -62,7 +74,7 @@ export class IdentityMail {
       category: 'transactional',
       topic: null,
       contactId: null,
-      recipient: { link: { kind: KINDS[type], id: data.id } },
+      recipient: { link },
       address: null,
       addressKey: null,
       sender: null,
@@ -70,17 +82,32 @@ export class IdentityMail {
       templateVersion: null,
       locale: 'locale' in data ? data.locale : null,
       source: 'identity',
-      sourceId: data.id,
+      sourceId: link.id,
       runId: null,
       eventId: id,
       campaignId: null,
       metadata: null,
       correlationId: correlationid,
       dueAt: now,
-      expiresAt: 'expires_at' in data ? new Date(data.expires_at) : null,
+      expiresAt: endOf(event),
       data: {},
       event: null,
       content: null,
     };
   }
+}
+
+function linkOf(event: DomainEvent<MailedEvent>): LinkRef {
+  if (!isOfAccount(event)) return { kind: LINKS[event.type], id: event.data.id };
+  return { kind: 'account', id: event.data.user_id, about: ACCOUNT_CHANGES[event.type], at: event.time };
+}
+
+/** Returns until when it is worth being mailed; null where identity says so when it is written. */
+function endOf(event: DomainEvent<MailedEvent>): Date | null {
+  if (isOfAccount(event)) return new Date(Date.parse(event.time) + TOLD_WITHIN_MS);
+  return 'expires_at' in event.data ? new Date(event.data.expires_at) : null;
+}
+
+function isOfAccount(event: DomainEvent<MailedEvent>): event is DomainEvent<AccountEvent> {
+  return event.type in ACCOUNT_CHANGES;
 }

@@ -286,17 +286,15 @@ describe('an invitation', () => {
 });
 
 describe('a password reset', () => {
-  it('is mailed by the same lane, with the link that identity says, or with its notice', async () => {
-    const [reset, noticed] = [aReset(), aReset({ notice: 'single_sign_on' })];
-    for (const { event, address } of [reset, noticed])
-      expect(await settled(organization.api, (await told(event)).id, 'sent')).toMatchObject({ address });
-    const [[mail], [notice]] = [
-      await world.mail.parsed(reset.address),
-      await world.mail.parsed(noticed.address),
-    ];
-    expect(mail?.subject).toBe('Choose a new password');
-    expect(notice?.subject).toBe('You sign in through your organization');
-    expect([mail?.text?.includes(reset.link), notice?.text?.includes('http')]).toEqual([true, false]);
+  it.each<[object, string, boolean]>([
+    [{}, 'Choose a new password', true],
+    [{ about: 'wrong_passwords' }, 'Somebody tries passwords for your account', true],
+    [{ notice: 'single_sign_on' }, 'You sign in through your organization', false],
+  ])('is mailed by the same lane, as identity says %j: %s', async (more, subject, leads) => {
+    const { event, address, link } = aReset(more);
+    expect(await settled(organization.api, (await told(event)).id, 'sent')).toMatchObject({ address });
+    const [mail] = await world.mail.parsed(address);
+    expect([mail?.subject, mail?.text?.includes(leads ? link : 'http')]).toEqual([subject, leads]);
   });
 
   it('is stopped by the platform’s list and not by an organization’s', async () => {

@@ -1,3 +1,6 @@
+/** Languages in which the platform writes. */
+export type Language = 'en' | 'es';
+
 /** The texts of one letter in one language: plain text, whatever stands in it. */
 export interface LetterTexts {
   readonly subject: string;

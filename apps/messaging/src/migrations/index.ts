@@ -52,6 +52,14 @@ import { CountIdentityMails1767404000000 } from './1767404000000-count-identity-
 import { CreateInstallation1768388000000 } from './1768388000000-create-installation.js';
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
+import { NoteMakersOfRules1768420000000 } from './1768420000000-note-makers-of-rules.js';
+import { FindMakersOfRules1768420010000 } from './1768420010000-find-makers-of-rules.js';
+import { NoteMakersOfChannels1768421000000 } from './1768421000000-note-makers-of-channels.js';
+import { FindMakersOfChannels1768421010000 } from './1768421010000-find-makers-of-channels.js';
+import { NoteMakersOfCampaigns1768422000000 } from './1768422000000-note-makers-of-campaigns.js';
+import { FindMakersOfCampaigns1768422010000 } from './1768422010000-find-makers-of-campaigns.js';
+import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
+import { WithholdContacts1768930000000 } from './1768930000000-withhold-contacts.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -108,4 +116,12 @@ export const migrations: MigrationClass[] = [
   CreateInstallation1768388000000,
   NoteTimesOfStates1768400000000,
   KeepProofsOfParkedEvents1768410000000,
+  NoteMakersOfRules1768420000000,
+  FindMakersOfRules1768420010000,
+  NoteMakersOfChannels1768421000000,
+  FindMakersOfChannels1768421010000,
+  NoteMakersOfCampaigns1768422000000,
+  FindMakersOfCampaigns1768422010000,
+  SortNamesByLanguage1768431000000,
+  WithholdContacts1768930000000,
 ];

@@ -1,3 +1,4 @@
+import { listIdOf } from '../gate/composition/mail.js';
 import type { MessageParts } from './message-parts.js';
 
 /** Of a part's name: the template that the provider keeps, by its name and language. */
@@ -42,6 +43,7 @@ export function composeJson(message: MessageParts): Buffer {
             headers: {
               'List-Unsubscribe': `<${unsubscribeUrl}>`,
               'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+              ...(from ? { 'List-Id': listIdOf({ from, topic: message.topic }) } : {}),
             },
           }),
     }),

@@ -109,6 +109,14 @@ export interface HttpWay {
   speaker(tools: SpeakerTools): HttpSpeaker;
 }
 
+/** The access token of an account, asked for as it is needed. */
+export interface Tokens {
+  /** The token, or how the hand-off ends that needs it. */
+  get(): Promise<string | HandOff>;
+  /** The provider does not take this one any more. */
+  forget(token: string): void;
+}
+
 /** A mail server. */
 export interface SmtpWay {
   readonly kind: 'smtp';
@@ -117,6 +125,8 @@ export interface SmtpWay {
   readonly security: 'none' | 'starttls' | 'tls';
   readonly username?: string;
   readonly password?: string;
+  /** Access tokens in place of a password; made once for each transport. */
+  tokens?: (tools: SpeakerTools) => Tokens;
   readonly trusted: boolean;
 }
 

@@ -12,8 +12,12 @@ import type { PartMode, PartSource, RenderFailureReason, RenderScope, VariableUs
 
 /**
  * Liquid as messaging offers it. This file runs inside the renderer's own process and, in tests, straight from source:
- * it may import packages, and nothing of the application but types.
+ * it may import packages, and nothing of the application but types and what runs beside it.
  */
+const extension = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+const { addDateFilters, writeDatesIn } = (await import(
+  `./liquid-dates${extension}`
+)) as typeof import('./liquid-dates.js');
 
 const OUTPUT_BYTES = 512 * 1024;
 /** Below the hard limits of the process, so that most hostile templates end in an error rather than in a kill. */
@@ -45,15 +49,23 @@ export class LiquidFailure extends Error {
   }
 }
 
-/** HTML that has passed the escaping once and must not pass it again. */
-class SafeHtml {
+/** A text reads the fields of a contact that are withheld from it. */
+class ContactWithheld extends Error {}
+
+/** HTML that has passed the escaping once and must not pass it again; compared as the text that it is. */
+class SafeHtml extends Drop {
   readonly #html: string;
 
   constructor(html: string) {
+    super();
     this.#html = html;
   }
 
-  toString(): string {
+  override valueOf(): string {
+    return this.#html;
+  }
+
+  override toString(): string {
     return this.#html;
   }
 }
@@ -90,7 +102,6 @@ function plain(given: unknown): string {
   const value: unknown = given instanceof Drop ? given.valueOf() : given;
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(plain).join('');
-  if (value instanceof SafeHtml) return value.toString();
   return typeof value === 'object' ? JSON.stringify(value) : (value as number | boolean).toString();
 }
 
@@ -115,6 +126,7 @@ function engineFor(mode: PartMode): Liquid {
   for (const tag of REFUSED_TAGS) delete engine.tags[tag];
   for (const filter of REFUSED_FILTERS) delete engine.filters[filter];
   engine.registerTag('for', LoopTag);
+  addDateFilters(engine);
   if (mode === 'html') addHtmlFilters(engine);
   return engine;
 }
@@ -131,6 +143,14 @@ function addHtmlFilters(engine: Liquid): void {
       value instanceof SafeHtml ? value : new SafeHtml(escapeHtml(value)),
     );
   }
+  const byDefault = engine.filters['default'];
+  if (typeof byDefault !== 'function') throw new TypeError('Liquid has no filter default');
+  engine.registerFilter('default', function (value: unknown, ...given: unknown[]) {
+    // What was captured stays HTML where there is something in it.
+    return value instanceof SafeHtml && value.toString() !== ''
+      ? value
+      : (byDefault.call(this, value, ...given) as unknown);
+  });
   engine.registerFilter('escape_once', (value: unknown) => new SafeHtml(escapeOnce(value)));
 }
 
@@ -184,10 +204,12 @@ export function renderParts(
   strict: boolean,
 ): Record<string, string> {
   meter.bytes = 0;
+  const { dates, ...variables } = scope;
+  writeDatesIn(dates);
   const rendered: Record<string, string> = {};
   let size = 0;
   for (const part of parts) {
-    const text = renderPart(part, scope, strict);
+    const text = renderPart(part, variables, strict);
     size += Buffer.byteLength(text);
     if (size > OUTPUT_BYTES) throw limitExceeded(part.name, 'The message is larger than 512 KiB.');
     rendered[part.name] = text;
@@ -202,7 +224,7 @@ function renderPart(part: PartSource, scope: RenderScope, strict: boolean): stri
     const before = process.cpuUsage();
     try {
       const text = String(
-        engines[part.mode].renderSync(templates, { ...scope }, { strictVariables: strict }),
+        engines[part.mode].renderSync(templates, readable(scope), { strictVariables: strict }),
       );
       // A header field is one line; whatever a value brings along must not begin another (RFC 5322 §2.2).
       return part.mode === 'line' ? text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim() : text;
@@ -211,6 +233,17 @@ function renderPart(part: PartSource, scope: RenderScope, strict: boolean): stri
       meter.bytes = bytes;
     }
   }
+}
+
+/** Fails a text that comes to a withheld contact by whatever name, also by one that it makes while it is rendered. */
+function readable({ contact, ...others }: RenderScope): object {
+  if (contact !== null) return { contact, ...others };
+  return Object.defineProperty(others, 'contact', {
+    enumerable: true,
+    get: () => {
+      throw new ContactWithheld('The fields of the contact may not be read.');
+    },
+  });
 }
 
 /** Whether Liquid's limit, which goes by the clock on the wall, ended what had not worked for half of it. */
@@ -241,7 +274,9 @@ function parse(part: PartSource): Template[] {
 function renderFailure(part: string, error: unknown): LiquidFailure {
   const detail = messageOf(error);
   if (detail.includes('limit exceeded')) return limitExceeded(part, detail);
-  const undefinedVariable = originOf(error) instanceof UndefinedVariableError;
+  const origin = originOf(error);
+  if (origin instanceof ContactWithheld) return new LiquidFailure({ code: 'not_permitted', part, detail });
+  const undefinedVariable = origin instanceof UndefinedVariableError;
   return new LiquidFailure({
     code: 'render_failed',
     part,

@@ -58,6 +58,14 @@ describe('what waits to be rendered', () => {
     pool.close();
   });
 
+  it('says that it could not be tried where no process comes to an end with it', async () => {
+    // Each process ends itself, as one is ended that gets no turn on a starved machine.
+    const pool = new RenderPool({ ...LIQUID_PROFILE, milliseconds: 60_000, wallMilliseconds: 1 }, (id) => id);
+    const asked = pool.ask('shop', { kind: 'derive_text', html: '<p>x</p>'.repeat(100_000) });
+    await expect(asked).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    pool.close();
+  });
+
   it('refuses a preview where sixteen of its tenant wait, of any of its organizations', async () => {
     // One is with each of the processes, which are given one of a tenant at a time.
     const previews = times(40, (n) => render(`child ${n % 16}`, ENDLESS, 'preview'));

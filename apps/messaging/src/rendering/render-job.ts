@@ -14,10 +14,13 @@ export interface PartSource {
 /** What a template may read, and nothing else (messaging.md §4). */
 export interface RenderScope {
   readonly data: Record<string, unknown>;
-  readonly contact: Record<string, unknown>;
+  /** Null: withheld. Whatever reads it fails with `not_permitted`, whoever the contact is. */
+  readonly contact: Record<string, unknown> | null;
   /** The domain event's `data` when an event led to the send. */
   readonly event: Record<string, unknown> | null;
   readonly unsubscribe_url: string | null;
+  /** Read by no template: in which language and zone the `date` filters write. UTC and English unless said. */
+  readonly dates?: { readonly locale: string | null; readonly timezone: string | null };
 }
 
 /** What the renderer's process is asked. */
@@ -69,9 +72,9 @@ export interface MessageReview {
   readonly findings: readonly MarkupFinding[];
 }
 
-/** Why a template gave no text. The codes are those of messaging.md §13. */
+/** Why a template gave no text. The codes are those of messaging.md §13, and a send's reason where the contact is withheld. */
 export interface RenderFailureReason {
-  readonly code: 'template_invalid' | 'render_failed' | 'render_limit_exceeded';
+  readonly code: 'template_invalid' | 'render_failed' | 'render_limit_exceeded' | 'not_permitted';
   readonly part: string | null;
   readonly detail: string;
 }

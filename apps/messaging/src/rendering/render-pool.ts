@@ -49,7 +49,8 @@ export class RenderPool {
 
   /**
    * What is `apart` of an organization takes turns with the rest of it, as if it were another of its tenant's.
-   * @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow
+   * @throws RenderFailure, Problem `rate_limited` when as many wait as the bounds allow, `dependency_unavailable` when
+   * processes end for no reason of the template's
    */
   async ask(
     organizationId: string,
@@ -69,6 +70,7 @@ export class RenderPool {
           if ('parts' in reply) resolve({ ...reply.parts });
           else reject(new RenderFailure(reply.failure));
         },
+        fail: reject,
       };
       this.waiting.add(question);
       this.pump();
@@ -125,12 +127,8 @@ export class RenderPool {
       this.waiting.putBack(question);
       return;
     }
-    const failure = reason ?? {
-      code: 'render_failed',
-      part: null,
-      detail: 'The renderer ended unexpectedly.',
-    };
-    question.settle({ id: question.job.id, cpu: 0, failure });
+    if (reason) question.settle({ id: question.job.id, cpu: 0, failure: reason });
+    else question.fail(unavailable());
   }
 
   /** After a while an idle platform keeps none. */
@@ -144,4 +142,9 @@ export class RenderPool {
   private retire(): void {
     for (const process of this.processes) if (process.load === 0) process.kill();
   }
+}
+
+function unavailable(): Problem {
+  const detail = 'No renderer came to an end with the template; try again.';
+  return new Problem('dependency_unavailable', { detail, headers: { 'Retry-After': '1' } });
 }

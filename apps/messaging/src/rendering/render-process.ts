@@ -17,6 +17,8 @@ export interface Question extends InLane {
   cost?: number;
   tries: number;
   settle(reply: RenderReply): void;
+  /** Nobody knows what the template gives: no process has come to an end with it. */
+  fail(error: Error): void;
 }
 
 /** How a process ended: who asked last is blamed or given another try, the others always are. */
@@ -129,15 +131,13 @@ export class RenderProcess {
       this.watch(Math.ceil(this.profile.milliseconds - elapsed));
       return;
     }
-    if (
-      this.ready &&
-      elapsed < this.profile.wallMilliseconds &&
-      this.cpuUsed() < this.profile.milliseconds * 0.8
-    ) {
+    const isOver = this.ready && this.cpuUsed() >= this.profile.milliseconds * 0.8;
+    if (this.ready && !isOver && elapsed < this.profile.wallMilliseconds) {
       this.watch(50);
       return;
     }
-    if (this.ready) this.verdict = limit(`The template did not end within ${this.profile.milliseconds} ms.`);
+    // A starved machine is stopped as well: another process may have more luck, and the template is not blamed.
+    if (isOver) this.verdict = limit(`The template did not end within ${this.profile.milliseconds} ms.`);
     this.kill();
   }
 

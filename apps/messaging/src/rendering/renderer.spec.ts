@@ -72,9 +72,63 @@ describe('Renderer', () => {
         '2026-11-22 02:30',
       );
     });
+
+    it.each([
+      [
+        'es-CL',
+        'America/Santiago',
+        '2026-03-01T01:30:00Z',
+        '%-d de %B, %A %H:%M %z',
+        '28 de febrero, sábado 22:30 -0300',
+      ],
+      ['de', 'Asia/Tokyo', '2026-12-31T20:00:00Z', '%d. %B %Y', '01. Januar 2027'],
+      ['fr', 'Europe/Paris', 1_772_325_000, '%a %d %b', 'dim. 01 mars'],
+      // A day is that day wherever it is read, and so is a time that names no zone.
+      ['es', 'America/Santiago', '2026-05-04', '%-d de %B', '4 de mayo'],
+      ['es', 'Pacific/Auckland', '2026-05-04 23:15', '%-d de %B %H:%M', '4 de mayo 23:15'],
+      // The days are those of the Gregorian calendar, and so are the months, whatever is usual in the language.
+      ['fa', 'UTC', '2026-05-04', '%-d %B', '4 مه'],
+      ['ar-SA', 'UTC', '2026-05-04', '%-d %B', '4 مايو'],
+      ['es-u-ca-islamic', 'UTC', '2026-05-04', '%-d de %B', '4 de mayo'],
+      [null, null, '2026-05-04T10:00:00+02:00', '%B %H:%M', 'May 08:00'],
+      ['no language', 'Nowhere/Town', '2026-05-04T10:00:00Z', '%B %H:%M', 'May 10:00'],
+      ['es', 'UTC', 'someday', '%B', 'someday'],
+    ])('writes a date in %s and %s: %s', async (locale, timezone, at, format, expected) => {
+      const scope = { ...SCOPE, data: { at }, dates: { locale, timezone } };
+      const source = `{{ data.at | date: "${format}" }}`;
+      const parts = (['text', 'html', 'line'] as const).map((mode) => ({ name: mode, mode, source }));
+      const rendered = await renderer.render('shop', parts, scope, true);
+      expect(rendered).toEqual({ text: expected, html: expected, line: expected });
+    });
+
+    it('writes the other dates of Liquid so, and each message in its own', async () => {
+      const source =
+        '{{ data.at | date_to_long_string }}|{{ data.at | date_to_string }}|{{ data.at | date_to_xmlschema }}|{{ dates }}';
+      const write = async (dates?: RenderScope['dates']): Promise<string | undefined> => {
+        const scope = { ...SCOPE, data: { at: '2026-01-01T01:00:00Z' }, ...(dates ? { dates } : {}) };
+        return (await renderer.render('shop', [{ name: 'part', mode: 'text', source }], scope, false)).part;
+      };
+      expect(await write({ locale: 'pt', timezone: 'America/Bogota' })).toBe(
+        '31 dezembro 2025|31 dez. 2025|2025-12-31T20:00:00-05:00|',
+      );
+      expect(await write()).toBe('01 January 2026|01 Jan 2026|2026-01-01T01:00:00+00:00|');
+    });
   });
 
   describe('escaping', () => {
+    it.each([
+      ['{% capture x %}{% endcapture %}{{ x | default: "none" }}', 'none'],
+      [
+        '{% capture x %}<i>{{ data.name }}</i>{% endcapture %}{{ x | default: "none" }}',
+        '<i>Ana &lt;b&gt;</i>',
+      ],
+      ['{% capture x %}{% endcapture %}{% if x == "" %}empty{% endif %}', 'empty'],
+      ['{{ data.nothing | default: data.name }}', 'Ana &lt;b&gt;'],
+      ['{{ data.nothing | default: false, allow_false: true }}', 'false'],
+    ])('takes what was captured for a text: %s', async (source, expected) => {
+      await expect(render(source, 'html')).resolves.toBe(expected);
+    });
+
     it('escapes values in HTML and leaves those of text alone', async () => {
       await expect(render('<p>{{ data.name }}</p>', 'html')).resolves.toBe('<p>Ana &lt;b&gt;</p>');
       await expect(render('{{ data.name }}', 'text')).resolves.toBe('Ana <b>');

@@ -76,6 +76,19 @@ export class Renderer implements OnApplicationShutdown {
     return JSON.parse(review) as MessageReview;
   }
 
+  /** Tells whether the sources name the contact, as far as that can be told before they are rendered. */
+  async readsContact(organizationId: string, parts: readonly PartSource[]): Promise<boolean> {
+    if (!parts.some(({ source }) => source.includes('contact'))) return false;
+    try {
+      const job = { kind: 'review', parts, html: null } as const;
+      const { review = '' } = await this.ask(organizationId, job, 'send');
+      return (JSON.parse(review) as MessageReview).uses.some(({ path }) => path[0] === 'contact');
+    } catch (error) {
+      if (!(error instanceof RenderFailure)) throw error;
+      return false;
+    }
+  }
+
   /**
    * The unified lines of each pair of texts, by name; without those that are too long, or too different, to be told.
    * @throws Problem `rate_limited`

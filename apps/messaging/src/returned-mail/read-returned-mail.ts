@@ -1,3 +1,4 @@
+import { deliveryFault } from '../providers/delivery-fault.js';
 import { isComplaint } from '../providers/feedback-types.js';
 import PostalMime, { type Attachment, type Email } from 'postal-mime';
 
@@ -25,9 +26,14 @@ const LIMITS = {
   maxHeadersSize: 64 * 1_024,
   maxRfc822NestingDepth: 0,
 } as const;
-
-/** Of the destination itself, as at the hand-off (RFC 3463: mailbox, system, syntax, ambiguous, moved, none taken). */
-const ADDRESS_AT_FAULT = /^5\.1\.([12346]|10)(?!\d)/;
+/** With this field a mailbox provider that writes no RFC 5965 sends on what a person called junk. */
+const COMPLAINED = 'x-hmxmroriginalrecipient';
+/** How qmail, and Exim before it wrote RFC 3464, begin what they report; Mail.ru's is Exim's behind its own words. */
+const PLAIN_REPORT =
+  /^(?:Hi\. This is the [^\n]{1,80} program at |This message was created automatically by mail delivery software)/m;
+/** From here on they show the mail itself. */
+const COPY = /^(?:-{3,6} ?(?:Below this line is a copy|This is a copy)|Included is a copy) of /m;
+const NOT_YET = /\bhas not yet been delivered\b|\bwill be retried\b/;
 
 /** Reads a mail of anybody's. Never throws: what cannot be read says nothing. */
 export async function readReturnedMail(raw: Buffer): Promise<ReturnedMail> {
@@ -39,7 +45,10 @@ export async function readReturnedMail(raw: Buffer): Promise<ReturnedMail> {
   const status = attachments.find(({ mimeType }) =>
     ['message/delivery-status', 'message/global-delivery-status'].includes(mimeType),
   );
-  return status ? deliveryOf(status) : { kind: 'other' };
+  if (status) return deliveryOf(status, mail.text);
+  const complained = attachments.map(enclosedFields).filter((fields) => fields.has(COMPLAINED));
+  if (complained.length > 0) return complaintBy(complained.flatMap(returnPathsOf));
+  return plainReportOf(mail.text ?? '');
 }
 
 function beginningOf(raw: Buffer): Buffer {
@@ -62,15 +71,15 @@ async function parsed(raw: Buffer): Promise<Email | undefined> {
 }
 
 /** Each of our mails has one recipient: the first that the report speaks of. */
-function deliveryOf(status: Attachment): ReturnedMail {
+function deliveryOf(status: Attachment, explanation = ''): ReturnedMail {
   const fields = fieldsOf(textOf(status));
-  const action = fields.get('action')?.[0]?.toLowerCase();
-  switch (action) {
+  // Comments stand behind it in brackets (RFC 5322 §3.2.2).
+  switch (/^[a-z]+/i.exec(fields.get('action')?.[0] ?? '')?.[0].toLowerCase()) {
     case 'failed':
-      return {
-        kind: 'bounced',
-        type: ADDRESS_AT_FAULT.test(fields.get('status')?.[0] ?? '') ? 'hard' : 'soft',
-      };
+    case 'expired': {
+      const text = fields.get('diagnostic-code')?.[0] ?? replyIn(explanation);
+      return bouncedBy({ status: fields.get('status')?.[0], text });
+    }
     case 'delayed':
       return { kind: 'delayed' };
     case 'delivered':
@@ -80,16 +89,47 @@ function deliveryOf(status: Attachment): ReturnedMail {
   }
 }
 
+/** What the server had said, where only the words for people tell it. */
+function replyIn(explanation: string): string {
+  return /\b5\d\d[ -][^\n]*/.exec(explanation.slice(0, REPORT_CHARACTERS))?.[0] ?? '';
+}
+
+function bouncedBy(refusal: Parameters<typeof deliveryFault>[0]): ReturnedMail {
+  return { kind: 'bounced', type: deliveryFault(refusal) === 'recipient' ? 'hard' : 'soft' };
+}
+
+/** The words of servers that write no fields. To whom it came says which mail it is about. */
+function plainReportOf(text: string): ReturnedMail {
+  const beginning = text.slice(0, REPORT_CHARACTERS).replaceAll('\r', '');
+  const report = beginning.slice(0, COPY.exec(beginning)?.index);
+  const at = PLAIN_REPORT.exec(report)?.index;
+  if (at === undefined) return { kind: 'other' };
+  return NOT_YET.test(report) ? { kind: 'delayed' } : bouncedBy({ text: report.slice(at) });
+}
+
 function complaintOf(feedback: Attachment, attachments: readonly Attachment[]): ReturnedMail {
   const fields = fieldsOf(textOf(feedback));
   if (!isComplaint(fields.get('feedback-type')?.[0] ?? '')) return { kind: 'other' };
-  const enclosed = attachments
-    .filter(({ mimeType }) => ['message/rfc822', 'text/rfc822-headers'].includes(mimeType))
-    .flatMap((one) => fieldsOf(headOf(textOf(one))).get('return-path') ?? []);
-  const returnPaths = [...(fields.get('original-mail-from') ?? []), ...enclosed].map((text) =>
-    text.replace(/^<|>$/g, ''),
-  );
-  return { kind: 'complaint', returnPaths: returnPaths.slice(0, MOST_PATHS) };
+  const enclosed = attachments.flatMap((one) => returnPathsOf(enclosedFields(one)));
+  return complaintBy([...(fields.get('original-mail-from') ?? []), ...enclosed]);
+}
+
+function complaintBy(paths: readonly string[]): ReturnedMail {
+  const returnPaths = paths.map((text) => text.replace(/^<|>$/g, '')).slice(0, MOST_PATHS);
+  return { kind: 'complaint', returnPaths };
+}
+
+/** Of a mail that is enclosed, or its fields alone. */
+function enclosedFields(attachment: Attachment): Map<string, string[]> {
+  const isMail = ['message/rfc822', 'text/rfc822-headers'].includes(attachment.mimeType);
+  return fieldsOf(isMail ? headOf(textOf(attachment)) : '');
+}
+
+/** Where the mail would have come back: what the server that took it noted (RFC 5321 §4.4, 8601 §2.7.2). */
+function returnPathsOf(fields: Map<string, string[]>): string[] {
+  const results = fields.get('authentication-results') ?? [];
+  const checked = results.flatMap((text) => /\bsmtp\.mailfrom=([^\s;]{1,320})/i.exec(text)?.[1] ?? []);
+  return [...(fields.get('return-path') ?? []), ...checked];
 }
 
 function textOf({ content }: Attachment): string {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { networkOf } from '@customer-platform/config';
 import { log } from '@customer-platform/http';
@@ -13,7 +14,8 @@ import { ReturnedMails } from './returned-mails.service.js';
 /** What strangers may take of this process. */
 @Injectable()
 export class ReturnLimits {
-  readonly connections = 100;
+  /** Where all are taken, the eldest of the network that has most gives way to who has fewer. */
+  connections = 100;
   /** Of an IPv4 address, of an IPv6 /64. */
   readonly connectionsOfANetwork = 10;
   /** Of a connection, whatever it does meanwhile: who sends a byte a minute is not idle, and ends all the same. */
@@ -34,7 +36,12 @@ export class ReturnLimits {
 export class ReturnListener implements OnApplicationBootstrap, OnApplicationShutdown {
   private server: SMTPServer | undefined;
   private readonly byNetwork = new Map<string, number>();
-  private readonly open = new Map<string, { readonly network: string; mails: number }>();
+  /** By the id of their session, the eldest first. */
+  private readonly open = new Map<
+    string,
+    { readonly network: string; readonly place: string; mails: number }
+  >();
+  private readonly sockets = new Map<string, Socket>();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -78,7 +85,8 @@ export class ReturnListener implements OnApplicationBootstrap, OnApplicationShut
       disableReverseLookup: true,
       logger: false,
       size: limits.mailBytes,
-      maxClients: limits.connections,
+      // Beside those that are counted there are those that have just come, and those that give way.
+      maxClients: limits.connections * 2,
       socketTimeout: limits.idleMs,
       closeTimeout: 1_000,
       onConnect: (session, done) => done(this.admit(session)),
@@ -98,21 +106,45 @@ export class ReturnListener implements OnApplicationBootstrap, OnApplicationShut
     server.server.on('connection', (socket) => {
       const end = setTimeout(() => socket.destroy(), limits.connectionMs);
       end.unref();
-      socket.once('close', () => clearTimeout(end));
+      const place = placeOf(networkOf(socket.remoteAddress ?? '', 32), socket.remotePort);
+      this.sockets.set(place, socket);
+      socket.once('close', () => {
+        clearTimeout(end);
+        if (this.sockets.get(place) === socket) this.sockets.delete(place);
+      });
     });
     return server;
   }
 
-  private admit({ id, remoteAddress }: SMTPServerSession): Error | null {
+  private admit({ id, remoteAddress, remotePort }: SMTPServerSession): Error | null {
     const network = networkOf(remoteAddress, 32);
     const open = this.byNetwork.get(network) ?? 0;
-    if (open >= this.limits.connectionsOfANetwork) return refusal(421, '4.7.0 Too many connections');
+    const isFull = this.open.size >= this.limits.connections;
+    if (open >= this.limits.connectionsOfANetwork || (isFull && !this.makeRoom(open)))
+      return refusal(421, '4.7.0 Too many connections');
     this.byNetwork.set(network, open + 1);
-    this.open.set(id, { network, mails: 0 });
+    this.open.set(id, { network, place: placeOf(network, remotePort), mails: 0 });
     return null;
   }
 
+  /** Ends the eldest connection of a network that has most, if that is more than so many: its server tries again. */
+  private makeRoom(ofNewcomer: number): boolean {
+    const most = Math.max(...this.byNetwork.values());
+    if (most <= ofNewcomer) return false;
+    for (const [id, { network, place }] of this.open) {
+      if (this.byNetwork.get(network) !== most) continue;
+      this.sockets.get(place)?.destroy();
+      this.forget(id);
+      return true;
+    }
+    return false;
+  }
+
   private release({ id }: SMTPServerSession): void {
+    this.forget(id);
+  }
+
+  private forget(id: string): void {
     const known = this.open.get(id);
     if (!known) return;
     this.open.delete(id);
@@ -148,8 +180,14 @@ export class ReturnListener implements OnApplicationBootstrap, OnApplicationShut
   }
 }
 
+/** Where a connection comes from, as its socket and its session tell alike. */
+function placeOf(network: string, port: number | undefined): string {
+  return `${network} ${String(port)}`;
+}
+
+/** `postmaster` alone has no domain (RFC 5321 §4.1.1.3). */
 function localPartOf(address: string): string {
-  return address.slice(0, address.lastIndexOf('@'));
+  return address.includes('@') ? address.slice(0, address.lastIndexOf('@')) : address;
 }
 
 function refusal(responseCode: number, text: string): Error {

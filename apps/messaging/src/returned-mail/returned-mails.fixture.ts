@@ -5,7 +5,12 @@ const BOUNDARY = 'a-boundary';
 
 /** A report on a delivery (RFC 3464), as a mail server writes it. */
 export function aDeliveryReport(
-  { action = 'failed', status = '5.1.1' }: { action?: string; status?: string } = {},
+  {
+    action = 'failed',
+    status = '5.1.1',
+    diagnostic = '',
+    explanation = 'I am sorry to inform you that your message could not be delivered.',
+  }: { action?: string; status?: string; diagnostic?: string; explanation?: string } = {},
   original = 'Subject: Hello\r\n',
 ): string {
   return [
@@ -19,7 +24,7 @@ export function aDeliveryReport(
     `--${BOUNDARY}`,
     'Content-Type: text/plain',
     '',
-    'I am sorry to inform you that your message could not be delivered.',
+    explanation,
     `--${BOUNDARY}`,
     'Content-Type: message/delivery-status',
     '',
@@ -28,9 +33,8 @@ export function aDeliveryReport(
     '',
     'Final-Recipient: rfc822; somebody@example.com',
     `Action: ${action}`,
-    `Status: ${status}`,
-    'Diagnostic-Code: smtp; 550 5.1.1 <somebody@example.com>: Recipient address rejected:',
-    '    User unknown',
+    ...(status ? [`Status: ${status}`] : []),
+    ...(diagnostic ? [`Diagnostic-Code: ${diagnostic}`] : []),
     `--${BOUNDARY}`,
     'Content-Type: message/rfc822',
     '',
@@ -76,6 +80,27 @@ export function aFeedbackReport(
   ].join('\r\n');
 }
 
+/** What a mailbox provider sends on that writes no RFC 5965: the mail alone, with fields of its own. */
+export function aForwardedComplaint(fields: string): string {
+  return [
+    'From: staff@mailbox.example',
+    'Subject: complaint about message from 192.0.2.7',
+    'MIME-Version: 1.0',
+    `Content-Type: multipart/mixed; boundary="${BOUNDARY}"`,
+    '',
+    `--${BOUNDARY}`,
+    'Content-Type: message/rfc822',
+    '',
+    fields,
+    'From: <news@shop.example>',
+    'Subject: Hello',
+    '',
+    'Hello.',
+    `--${BOUNDARY}--`,
+    '',
+  ].join('\r\n');
+}
+
 /** Delivers as mail servers do. @throws what the server refuses, with its `responseCode` */
 export async function deliver(port: number, to: string, raw: string | Buffer, from = ''): Promise<void> {
   const transport = createTransport({ host: '127.0.0.1', port, secure: false, ignoreTLS: true });
@@ -92,8 +117,8 @@ export class RawConnection {
   private said = '';
   readonly ended: Promise<string>;
 
-  constructor(port: number) {
-    this.socket = connect(port, '127.0.0.1');
+  constructor(port: number, localAddress = '127.0.0.1') {
+    this.socket = connect({ port, host: '127.0.0.1', localAddress });
     this.socket.setEncoding('utf8');
     this.socket.on('data', (text: string) => (this.said += text));
     this.socket.on('error', () => undefined);

@@ -20,6 +20,8 @@ const returned = new Counter({
 
 /** Where feedback loops of mailbox providers are pointed to; which send they are about their reports say. */
 const FEEDBACK_LOCAL_PART = 'feedback';
+/** Each host that takes mail has one (RFC 5321 §4.5.1). */
+const POSTMASTER_LOCAL_PART = 'postmaster';
 
 /**
  * Makes reports of what returns (messaging.md §10), by the way of webhooks: stored once, suppressing by the gate's own
@@ -36,7 +38,9 @@ export class ReturnedMails {
 
   /** Whether something can return to a local part. */
   knows(localPart: string): boolean {
-    return localPart.toLowerCase() === FEEDBACK_LOCAL_PART || this.paths.read(localPart) !== undefined;
+    const named = localPart.toLowerCase();
+    if (named === FEEDBACK_LOCAL_PART || named === POSTMASTER_LOCAL_PART) return true;
+    return this.paths.read(localPart) !== undefined;
   }
 
   /** When this returns, what the mail says is on record. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@customer-platform/database';
-import type { Caller } from '@customer-platform/testing';
+import { eventually, type Caller } from '@customer-platform/testing';
 import {
   aSend,
   history,
@@ -13,7 +13,13 @@ import {
 import type { SMTPServerSession } from 'smtp-server';
 import { ReturnLimits, ReturnListener } from './return-listener.js';
 import { ReturnPaths } from './return-paths.js';
-import { aDeliveryReport, aFeedbackReport, deliver, RawConnection } from './returned-mails.fixture.js';
+import {
+  aDeliveryReport,
+  aFeedbackReport,
+  aForwardedComplaint,
+  deliver,
+  RawConnection,
+} from './returned-mails.fixture.js';
 
 const HOST = 'bounces.platform.example';
 const SUPPRESSIONS = '/v1/messaging/suppressions';
@@ -104,7 +110,32 @@ describe('a mail that a server takes and returns later', () => {
   );
 });
 
+it('is complained about by a provider that sends the mail on', async () => {
+  const { id, api, path } = await sent();
+  const mail = aForwardedComplaint(`X-HmXmrOriginalRecipient: ines@example.com\r\nReturn-Path: <${path}>`);
+  await deliver(port, `feedback@${HOST}`, mail, 'staff@mailbox.example');
+  expect(await shown(api, id)).toMatchObject({ state: 'complained' });
+  expect(await reasonsOf(api)).toEqual(['complaint']);
+});
+
+it('bounces for good where the words say that there is no such user', async () => {
+  const { id, api, path } = await sent();
+  await deliver(port, path, aDeliveryReport({ status: '5.0.0', diagnostic: 'smtp; 550 User unknown' }));
+  expect(await shown(api, id)).toMatchObject({ state: 'bounced' });
+  expect(await reasonsOf(api)).toEqual(['hard_bounce']);
+});
+
 describe('mail of strangers', () => {
+  it.each([`postmaster@${HOST}`, `PostMaster@${HOST}`, 'postmaster'])('is taken for %s', async (to) => {
+    const connection = new RawConnection(port);
+    await connection.hears('220');
+    const mail = 'Subject: a question\r\n\r\nIs somebody there?\r\n.\r\n';
+    connection.write(`HELO mx.example\r\nMAIL FROM:<>\r\nRCPT TO:<${to}>\r\nDATA\r\n`);
+    await connection.hears('354');
+    connection.write(`${mail}QUIT\r\n`);
+    expect(await connection.ended).not.toMatch(/^5/m);
+  });
+
   it.each([
     ['nobody', () => `somebody@${HOST}`],
     ['a path that nobody signed', () => `r${'0'.repeat(62)}@${HOST}`],
@@ -192,6 +223,37 @@ describe('mail of strangers', () => {
       listener['release']({ id: String(id) } as SMTPServerSession);
     expect(from('2001:db8:1:2:ffff::1', 'later')).toBe(true);
     listener['release']({ id: 'later' } as SMTPServerSession);
+  });
+
+  it('comes in whatever connections others hold: the eldest of the network that has most gives way', async () => {
+    const limits = get(ReturnLimits);
+    const before = limits.connections;
+    const { id, api, path } = await sent();
+    await eventually(() => expect(get(ReturnListener)['open'].size).toBe(0));
+    limits.connections = 6;
+    const held: RawConnection[] = [];
+    try {
+      for (const [address, count] of [
+        ['127.0.1.1', 4],
+        ['127.0.2.1', 2],
+      ] as const)
+        for (let at = 0; at < count; at += 1) {
+          const connection = new RawConnection(port, address);
+          held.push(connection);
+          expect(await connection.hears('220')).toContain('220');
+        }
+      await deliver(port, path, aDeliveryReport({}));
+      expect(await held[0]?.ended).not.toMatch(/^421/m);
+      expect(await shown(api, id)).toMatchObject({ state: 'bounced' });
+      // Who has most itself makes nobody give way.
+      held.push(new RawConnection(port, '127.0.1.1'));
+      expect(await held.at(-1)?.hears('220')).toContain('220');
+      limits.connections = 2;
+      expect(await new RawConnection(port, '127.0.1.1').ended).toMatch(/^421/);
+    } finally {
+      limits.connections = before;
+      for (const connection of held) connection.close();
+    }
   });
 
   it('is cut off where it never ends', async () => {

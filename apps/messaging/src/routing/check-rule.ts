@@ -1,6 +1,6 @@
-import type { Transaction } from '@customer-platform/database';
+import { sameJson, type Transaction } from '@customer-platform/database';
 import { FieldErrors, Problem, type FieldCode } from '@customer-platform/problem-json';
-import { checkAddress } from '../addresses/address.js';
+import { checkAddress, checkNewAddress } from '../addresses/address.js';
 import type { ChannelPlans } from '../channels/channel-plans.js';
 import { checkTopicAmong } from '../channels/topics.js';
 import { tryShape } from '../shapes/read-shape.js';
@@ -13,8 +13,14 @@ export type GivenRule = Omit<RuleContent, 'id' | 'condition' | 'recipient'> & {
   readonly recipient: object;
 };
 
-/** The deeper parts, checked. @throws Problem `validation_failed`, `invalid_address` */
-export function checkRule(rule: GivenRule): Pick<RuleContent, 'condition' | 'recipient'> {
+/**
+ * The deeper parts, checked. A recipient that is there already stays.
+ * @throws Problem `validation_failed`, `invalid_address`
+ */
+export function checkRule(
+  rule: GivenRule,
+  before?: RuleContent['recipient'],
+): Pick<RuleContent, 'condition' | 'recipient'> {
   const errors = new FieldErrors();
   const add = (pointer: string, code: FieldCode, detail: string): void =>
     errors.add({ pointer, code, detail });
@@ -27,7 +33,8 @@ export function checkRule(rule: GivenRule): Pick<RuleContent, 'condition' | 'rec
   const condition =
     rule.condition === null ? null : tryShape(ruleCondition, rule.condition, '/condition', errors);
   const recipient = tryShape(ruleRecipient, rule.recipient, '/recipient', errors);
-  if (recipient?.from === 'address' && !checkAddress(rule.channel, recipient.value)) {
+  const check = sameJson(rule.recipient, before) ? checkAddress : checkNewAddress;
+  if (recipient?.from === 'address' && !check(rule.channel, recipient.value)) {
     add('/recipient/value', 'invalid_address', `Expected one bare address of the channel ${rule.channel}.`);
   }
   if (errors.total > 0 || condition === undefined || recipient === undefined)

@@ -44,6 +44,29 @@ function merged(organizationId: string, mergedId: string): DomainEvent<ContactsM
   } as DomainEvent<ContactsMerged>;
 }
 
+it('a rule that is made while its template is published has seen what is published then, not before', async () => {
+  const { id, api } = world.organization();
+  const templateId = await template(api);
+  await other.query('BEGIN');
+  await other.query('SELECT FROM templates WHERE id = $1 FOR UPDATE', [templateId]);
+  await other.query('UPDATE templates SET version = 2, published_version = 2 WHERE id = $1', [templateId]);
+  const creating = api.post<{ id: string }>(ROUTING, {
+    name: `Rule ${randomUUID()}`,
+    event_type: 'core.event.recorded',
+    event_name: 'invoice_paid',
+    channel: 'email',
+    template_id: templateId,
+  });
+  await someoneWaits();
+  await other.query('COMMIT');
+  expect((await creating).status).toBe(201);
+  const rules = await world.database.query(
+    'SELECT vouched_version FROM event_routing WHERE organization_id = $1',
+    [id],
+  );
+  expect(rules).toEqual([{ vouched_version: 2 }]);
+});
+
 describe('locks that several writers take', () => {
   it('contacts are marked in the order in which others write contacts, whatever the order of the events', async () => {
     const { id } = world.organization();

@@ -3,7 +3,7 @@ import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
 import { valueAt } from '@customer-platform/http';
-import { checkAddress } from '../addresses/address.js';
+import { checkAddress, checkNewAddress } from '../addresses/address.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { addressOf, type Contact } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
@@ -183,7 +183,11 @@ export class Router {
         ? rule.recipient.value
         : valueAt(event.data, rule.recipient.path, PATHS);
     const given = typeof text === 'string' ? text : null;
-    const address = given === null ? undefined : checkAddress(rule.channel, given);
+    // What the rule itself says stands stored.
+    const check = rule.recipient.from === 'address' ? checkAddress : checkNewAddress;
+    const address = given === null ? undefined : check(rule.channel, given);
+    if (given !== null && !address)
+      return { ...NOWHERE, recipient: { address: given }, contactId: null, reason: 'invalid_address' };
     const owner = address && (await this.contacts.owners(tx, [address]))(address);
     return this.checked(match, given, owner ?? null, { address: given ?? '' });
   }

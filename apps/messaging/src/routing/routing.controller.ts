@@ -21,6 +21,7 @@ import { CreateRuleDto, RuleDto, UpdateRuleDto, ROUTING_LIST, toRuleDto } from '
 import { RoutingService } from './routing.service.js';
 
 const REFERENCES = [
+  'privilege_escalation',
   'reference_not_found',
   'reference_deleted',
   'duplicate_value',
@@ -60,7 +61,8 @@ export class RoutingController {
   @UpdateEndpoint({
     permission: 'messaging.routing.update',
     summary: 'Change a routing rule',
-    description: 'Disabling a rule cancels its delayed sends.',
+    description:
+      'Disabling a rule cancels its delayed sends. What it carries, to whom, and `adopt` take the permissions that read it.',
     response: RuleDto,
     problems: REFERENCES,
   })

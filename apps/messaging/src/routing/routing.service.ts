@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import {
+  afterLocks,
+  Clock,
+  Database,
   mergePatch,
   ResourceStores,
+  sameJson,
   type ResourceChange,
   type ResourceStore,
   type Transaction,
@@ -11,12 +15,20 @@ import { ChannelPlans } from '../channels/channel-plans.js';
 import { calledOffKey } from '../sends/called-off.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { BackgroundJobs } from '../jobs/background-jobs.js';
+import { permissionsOfRule } from '../makers/carried-permissions.js';
+import { makerOf } from '../makers/maker.js';
+import { MakerRights } from '../makers/maker-rights.js';
+import { demandPermissions } from '../makers/reading-permissions.js';
 import { checkReferences, checkRule, type GivenRule } from './check-rule.js';
 import type { CreateRuleDto, UpdateRuleDto } from './rule.dto.js';
 import { holdRules } from './rule-cache.js';
 import { RuleEntity } from './rule.entity.js';
+import { carriedByRule, publishedTexts, type ShownRule } from './standing-of-rules.js';
 
 const MOST_RULES = 500;
+
+/** What says what is carried out, and to whom. */
+const CARRIES = ['eventType', 'eventName', 'condition', 'channel', 'templateId', 'recipient'] as const;
 
 /** Which event leads to which message (messaging.md §3). */
 @Injectable()
@@ -25,6 +37,9 @@ export class RoutingService {
 
   constructor(
     stores: ResourceStores,
+    private readonly database: Database,
+    private readonly makers: MakerRights,
+    private readonly clock: Clock,
     private readonly plans: ChannelPlans,
     private readonly jobs: BackgroundJobs,
     private readonly gate: GateWriter,
@@ -36,6 +51,8 @@ export class RoutingService {
       largeRows: true,
       limit: MOST_RULES,
       constraints: { unique: { event_routing_name: { field: 'name', pointer: '/name' } } },
+      bookkeeping: ['makerSince', 'vouchedVersion'],
+      fieldNames: { makerType: 'maker', makerId: 'maker' },
       afterChange: (tx, _context, change) => this.afterChange(tx, change),
       referencedBy: [
         {
@@ -47,16 +64,20 @@ export class RoutingService {
     });
   }
 
-  list(context: RequestContext, query: ListQuery): Promise<Page<RuleEntity>> {
-    return this.rules.page(context, query);
+  async list(context: RequestContext, query: ListQuery): Promise<Page<ShownRule>> {
+    const { data, page } = await this.rules.page(context, query);
+    return { data: await this.shown(context, data), page };
   }
 
-  get(context: RequestContext, id: string): Promise<RuleEntity> {
-    return this.rules.get(context, id);
+  async get(context: RequestContext, id: string): Promise<ShownRule> {
+    return this.one(context, await this.rules.get(context, id));
   }
 
-  /** @throws Problem `validation_failed`, `reference_not_found`, `reference_deleted`, `duplicate_value`, `limit_reached` */
-  async create(context: RequestContext, dto: CreateRuleDto): Promise<RuleEntity> {
+  /**
+   * @throws Problem `privilege_escalation`, `validation_failed`, `reference_not_found`, `reference_deleted`,
+   * `duplicate_value`, `limit_reached`
+   */
+  async create(context: RequestContext, dto: CreateRuleDto): Promise<ShownRule> {
     const given: GivenRule = {
       eventType: dto.event_type,
       eventName: dto.event_name ?? null,
@@ -68,12 +89,23 @@ export class RoutingService {
       topic: dto.topic ?? null,
       delaySeconds: dto.delay_seconds ?? 0,
     };
-    const values = { ...given, ...checkRule(given), name: dto.name, enabled: dto.enabled ?? true };
-    return this.rules.create(context, values, { guard: (tx) => checkReferences(tx, given, this.plans) });
+    const checked = { ...given, ...checkRule(given), name: dto.name, enabled: dto.enabled ?? true };
+    demandPermissions(context, permissionsOfRule(given.eventType));
+    const row = await this.database.inOrganization(context, async (tx) => {
+      // Who publishes it at this moment is waited for: the maker sees what is sent from then on.
+      await checkReferences(tx, given, this.plans);
+      const values = { ...checked, ...(await this.madeBy(context, tx, given.templateId)) };
+      return this.rules.create(context, values, { tx });
+    });
+    return this.one(context, row);
   }
 
-  /** JSON merge. @throws Problem as `create`, and `resource_deleted`, `etag_mismatch` */
-  async update(context: RequestContext, id: string, dto: UpdateRuleDto): Promise<RuleEntity> {
+  /**
+   * JSON merge. Who changes what a rule carries, or to whom, or adopts it must be able to read all of it, and is its maker
+   * from then on.
+   * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`
+   */
+  async update(context: RequestContext, id: string, dto: UpdateRuleDto): Promise<ShownRule> {
     const change = async (row: RuleEntity, tx: Transaction) => {
       const patch = patchOf(dto);
       const merged = mergePatch(contentOf(row), patch) as GivenRule;
@@ -84,15 +116,19 @@ export class RoutingService {
         topic: merged.topic ?? null,
       };
       // A list inside a condition is replaced as a whole, as JSON merge has it.
-      checkRule(next);
+      checkRule(next, row.recipient);
+      const carries = CARRIES.some((field) => !sameJson(row[field], next[field]));
+      if (carries || dto.adopt === true) demandPermissions(context, permissionsOfRule(next.eventType));
       if (next.templateId !== row.templateId || next.channel !== row.channel || next.topic !== row.topic) {
         await checkReferences(tx, next, this.plans);
       }
-      return patch;
+      if (!carries && dto.adopt !== true) return patch;
+      const made = await this.madeBy(context, tx, next.templateId);
+      return { ...patch, ...(carries || !isMadeBy(row, made) ? made : {}) };
     };
     const row = await this.rules.update(context, id, change, { ifMatch: context.ifMatch });
-    if (!row.enabled) await this.nothingLeaves(context, id);
-    return row;
+    if (!row.enabled || dto.event_type !== undefined) await this.nothingLeaves(context, id);
+    return this.one(context, row);
   }
 
   async softDelete(context: RequestContext, id: string): Promise<void> {
@@ -100,8 +136,8 @@ export class RoutingService {
     await this.nothingLeaves(context, id);
   }
 
-  restore(context: RequestContext, id: string): Promise<RuleEntity> {
-    return this.rules.restore(context, id);
+  async restore(context: RequestContext, id: string): Promise<ShownRule> {
+    return this.one(context, await this.rules.restore(context, id));
   }
 
   purge(context: RequestContext, id: string): Promise<void> {
@@ -119,7 +155,34 @@ export class RoutingService {
        ON CONFLICT (organization_id) DO UPDATE SET routing_version = organizations.routing_version + 1`,
       [tx.organizationId],
     );
-    if (isLive(before) && !isLive(row)) await this.jobs.add(tx, 'cancel_sends_of_rule', row.id);
+    if (isLive(before) && endsWhatWaits(before, row)) await this.jobs.add(tx, 'cancel_sends_of_rule', row.id);
+  }
+
+  /** Whoever answers for it from now on, and the text that they see: what is published later they have not seen. */
+  private async madeBy(context: RequestContext, tx: Transaction, templateId: string): Promise<MadeRule> {
+    const [texts, makerSince] = await afterLocks(this.clock, publishedTexts(tx, [templateId]));
+    return { ...makerOf(context), makerSince, vouchedVersion: texts.get(templateId)?.version ?? null };
+  }
+
+  private async one(context: RequestContext, row: RuleEntity): Promise<ShownRule> {
+    const [shown] = await this.shown(context, [row]);
+    return shown ?? { row, standing: null };
+  }
+
+  private async shown(context: RequestContext, rows: readonly RuleEntity[]): Promise<ShownRule[]> {
+    if (rows.length === 0) return [];
+    const texts = await this.database.inOrganization(context, (tx) =>
+      publishedTexts(
+        tx,
+        rows.map(({ templateId }) => templateId),
+      ),
+    );
+    return Promise.all(
+      rows.map(async (row) => {
+        const standing = await this.makers.standing(carriedByRule(row, texts.get(row.templateId)));
+        return { row, standing: standing === 'unknown' ? null : standing };
+      }),
+    );
   }
 
   /** Those on their way through the gate are waited for; who comes to it later finds the rule disabled. */
@@ -128,8 +191,25 @@ export class RoutingService {
   }
 }
 
+type MadeRule = Pick<RuleEntity, 'makerType' | 'makerId' | 'makerSince' | 'vouchedVersion'>;
+
+/** Whether nothing would change by an adoption, asked for once more. */
+function isMadeBy(row: RuleEntity, made: MadeRule): boolean {
+  return (
+    row.makerSince !== null &&
+    row.makerType === made.makerType &&
+    row.makerId === made.makerId &&
+    row.vouchedVersion === made.vouchedVersion
+  );
+}
+
 function isLive(rule: RuleEntity | undefined): boolean {
   return rule !== undefined && rule.enabled && rule.deletedAt === null;
+}
+
+/** Tells whether a change ends what waits: it carries events of the type that the rule had, and other rights are asked of the maker then. */
+function endsWhatWaits(before: RuleEntity | undefined, row: RuleEntity): boolean {
+  return !isLive(row) || before?.eventType !== row.eventType;
 }
 
 function contentOf({

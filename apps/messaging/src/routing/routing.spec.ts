@@ -77,6 +77,7 @@ describe('event routing', () => {
       delete: 'messaging.routing.delete',
       purge: 'messaging.routing.purge',
     },
+    needsBeside: ['core.contacts.read', 'core.events.read'],
     body: async (number, organizationId) => {
       const author = world.app.as(organizationId, ['messaging.templates.create']);
       if (!templates.has(organizationId)) templates.set(organizationId, template(author));
@@ -93,6 +94,11 @@ describe('event routing', () => {
     [{ recipient: { from: 'event' } }, '/recipient/path', 'required'],
     [
       { recipient: { from: 'address', value: 'Ana <ana@example.com>' } },
+      '/recipient/value',
+      'invalid_address',
+    ],
+    [
+      { channel: 'sms', recipient: { from: 'address', value: '+560987650052' } },
       '/recipient/value',
       'invalid_address',
     ],

@@ -7,12 +7,25 @@ import {
   PatchOf,
   type ListDefinition,
 } from '@customer-platform/http';
-import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
+import { Type } from 'class-transformer';
+import {
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsObject,
+  IsString,
+  Length,
+  Max,
+  Min,
+  ValidateNested,
+} from 'class-validator';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
+import { MadeByDto, toMadeByDto } from '../makers/made-by.dto.js';
+import { STANDINGS, type Standing } from '../makers/maker-rights.js';
 import type { Category } from '../sends/send.js';
 import { ROUTABLE_EVENTS, type RoutableEvent } from '../event-waits/routed-event.js';
 import { LONGEST_DELAY_SECONDS } from './rule.js';
-import type { RuleEntity } from './rule.entity.js';
+import type { ShownRule } from './standing-of-rules.js';
 
 const CATEGORIES = ['transactional', 'marketing'] as const;
 const CONDITION = {
@@ -93,7 +106,15 @@ export class CreateRuleDto {
 }
 
 /** Body of `PATCH /v1/messaging/event-routing/{id}`: JSON merge. */
-export class UpdateRuleDto extends PatchOf(CreateRuleDto) {}
+export class UpdateRuleDto extends PatchOf(CreateRuleDto) {
+  @ApiProperty({
+    description:
+      'True: the caller answers for the rule from now on, and must be able to read what it carries.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  adopt?: boolean;
+}
 
 /** A rule as it is answered. */
 export class RuleDto {
@@ -140,6 +161,22 @@ export class RuleDto {
   @IsInt()
   delay_seconds: number;
 
+  @ApiProperty({ type: MadeByDto, description: 'Who last said what it carries, and to whom, or adopted it.' })
+  @MayBeNull()
+  @ValidateNested()
+  @Type(() => MadeByDto)
+  maker: MadeByDto | null;
+
+  @ApiProperty({
+    description:
+      '`not_permitted`: its maker, or who published its text, cannot read any more what it carries, and nothing leaves ' +
+      'until somebody who can adopts it. `unowned`: of before makers were noted, and by nobody’s rights. Null while that ' +
+      'cannot be told.',
+  })
+  @MayBeNull()
+  @IsIn(STANDINGS)
+  standing: Standing | null;
+
   @IsInstant()
   created_at: string;
 
@@ -165,14 +202,14 @@ export const ROUTING_LIST: ListDefinition = {
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,
 };
 
 /** A rule as it is answered. */
-export function toRuleDto(row: RuleEntity): RuleDto {
+export function toRuleDto({ row, standing }: ShownRule): RuleDto {
   return {
     id: row.id,
     name: row.name,
@@ -186,6 +223,8 @@ export function toRuleDto(row: RuleEntity): RuleDto {
     category: row.category,
     topic: row.topic,
     delay_seconds: row.delaySeconds,
+    maker: toMadeByDto(row),
+    standing,
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     deleted_at: row.deletedAt?.toISOString() ?? null,

@@ -2,6 +2,7 @@ import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { Channel } from '../addresses/channel.js';
 import type { Category } from '../sends/send.js';
+import type { MakerType } from '../makers/maker.js';
 import type { Condition } from './condition.js';
 import type { RoutableEvent } from '../event-waits/routed-event.js';
 import type { RuleContent, RuleRecipient } from './rule.js';
@@ -21,6 +22,12 @@ export class RuleEntity implements SoftDeletable, RuleContent {
   @Column('text') category: Category;
   @Column('text', { nullable: true }) topic: string | null;
   @Column('integer') delaySeconds: number;
+  @Column('text', { nullable: true }) makerType: MakerType | null;
+  @Column('uuid', { nullable: true }) makerId: string | null;
+  /** Null with a maker: found for a rule that was there before makers were noted. */
+  @Column('timestamptz', { nullable: true }) makerSince: Date | null;
+  /** Of its template, what its maker saw published. */
+  @Column('integer', { nullable: true }) vouchedVersion: number | null;
   @Column('timestamptz') createdAt: Date;
   @Column('timestamptz') updatedAt: Date;
   @Column('timestamptz', { nullable: true }) deletedAt: Date | null;

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { Clock, newId } from '@customer-platform/database';
 import { DatabaseFault, eventually } from '@customer-platform/testing';
-import { messagingWorld, template, type MessagingWorld, type ShownSend } from '../messaging.fixture.js';
+import {
+  aContact,
+  messagingWorld,
+  template,
+  type MessagingWorld,
+  type ShownSend,
+} from '../messaging.fixture.js';
 import { MOST_TRIES, ORGANIZATIONS_AT_ONCE } from './waiting-events.js';
 
 const HOUR_MS = 3_600_000;
@@ -12,14 +19,26 @@ const HOUR_MS = 3_600_000;
 class HesitantCore {
   readonly open = new Set<ServerResponse>();
   most = 0;
-  private readonly server: Server = createServer((_request, response) => {
+  /** All it is asked for then. */
+  knows = false;
+  private readonly server: Server = createServer((request, response) => {
+    if (this.knows) void this.answer(request, response);
     this.open.add(response);
     response.on('close', () => this.open.delete(response));
     this.most = Math.max(this.most, this.open.size);
-    if (this.most < ORGANIZATIONS_AT_ONCE) return;
+    if (this.knows || this.most < ORGANIZATIONS_AT_ONCE) return;
     for (const waiting of this.open)
       waiting.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[]}');
   });
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { ids } = (await json(request)) as { ids: string[] };
+    const data = ids.map((id) => {
+      const contact = { ...aContact(), id };
+      return { id, state: 'active', merged_into: null, version: 1, contact };
+    });
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ data }));
+  }
 
   async start(): Promise<string> {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
@@ -94,11 +113,12 @@ async function anOrganizationWithARule() {
 }
 
 /** Has the database refuse sends of an event, until it is mended. */
-const refuse = (eventId: string, which: string): Promise<DatabaseFault> =>
+const refuse = (eventId: string, which: string, code = 'P0001'): Promise<DatabaseFault> =>
   DatabaseFault.in(world.database, {
     table: 'sends',
     on: 'INSERT',
     when: `NEW.event_id = '${eventId}' AND ${which}`,
+    code,
   });
 
 const rowOf = async (eventId: string) =>
@@ -152,5 +172,76 @@ describe('events that wait', () => {
       within: 20_000,
     });
     await eventually(async () => expect((await rowOf(eventId))?.due_at).toBe(Infinity), { within: 20_000 });
+  });
+
+  it('have not failed when they run into a time limit; what cannot even end within it is looked at no more', async () => {
+    const organizations = [await anOrganizationWithARule(), await anOrganizationWithARule()];
+    const [slow = '', ending = ''] = await waits(
+      organizations.map(({ id }) => id),
+      { over: true, failures: MOST_TRIES - 1 },
+    );
+    const tooSlow = await refuse(slow, 'true', '57014');
+    const faults = [
+      tooSlow,
+      await refuse(ending, `NEW.state <> 'failed'`),
+      await refuse(ending, `NEW.state = 'failed'`, '57014'),
+    ];
+    await due([slow, ending]);
+    await eventually(async () => expect((await rowOf(ending))?.due_at).toBe(Infinity), { within: 20_000 });
+    await eventually(async () => expect(await tooSlow.tries()).toBeGreaterThan(0), { within: 20_000 });
+    // Looks follow each other: when this one has gone, the one at that is over.
+    const [healthy = ''] = await waits([world.organization().id], { over: true });
+    await due([healthy]);
+    await eventually(async () => expect(await rowOf(healthy)).toBeUndefined(), { within: 20_000 });
+    expect(await rowOf(slow)).toMatchObject({ failures: MOST_TRIES - 1 });
+    for (const fault of faults) await fault.mend();
+    await due([slow]);
+    await eventually(async () => expect(await rowOf(slow)).toBeUndefined(), { within: 20_000 });
+  });
+
+  it('leave it to others when they run into time limits one after another', async () => {
+    const { id } = await anOrganizationWithARule();
+    const slow = await waits(
+      Array.from({ length: 6 }, () => id),
+      { over: true },
+    );
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'sends',
+      on: 'INSERT',
+      when: `NEW.event_id = ANY('{${slow.join(',')}}'::uuid[])`,
+      code: '57014',
+    });
+    await due(slow);
+    await eventually(async () => expect(await fault.tries()).toBeGreaterThan(0), { within: 20_000 });
+    // Looks follow each other: when this one has gone, the one at those is over.
+    const [healthy = ''] = await waits([id], { over: true });
+    await due([healthy]);
+    await eventually(async () => expect(await rowOf(healthy)).toBeUndefined(), { within: 20_000 });
+    // Six of them, three, one, two, and another one; each of them alone would be eleven.
+    expect(await fault.tries()).toBe(5);
+    await fault.mend();
+  });
+
+  it('leave it to others when contacts run into time limits one after another', async () => {
+    const { id } = await anOrganizationWithARule();
+    const slow = await waits(Array.from({ length: 6 }, () => id));
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'contacts',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${id}'`,
+      code: '57014',
+    });
+    core.knows = true;
+    try {
+      await due(slow);
+      await eventually(async () => expect(await fault.tries()).toBeGreaterThan(0), { within: 20_000 });
+      const [healthy = ''] = await waits([world.organization().id], { over: true });
+      await due([healthy]);
+      await eventually(async () => expect(await rowOf(healthy)).toBeUndefined(), { within: 20_000 });
+      expect(await fault.tries()).toBe(5);
+    } finally {
+      core.knows = false;
+      await fault.mend();
+    }
   });
 });

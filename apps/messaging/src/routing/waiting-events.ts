@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, Database, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
@@ -12,6 +12,15 @@ const EVERY_MS = 1_000;
 export const ORGANIZATIONS_AT_ONCE = 8;
 /** So many failures, some minutes, say that it does not pass by itself. */
 export const MOST_TRIES = 10;
+/** Events of an organization, or their contacts, that one after another run into a time limit alone: then the others' turn comes. */
+export const MOST_TIME_OUTS = 2;
+
+/** An organization's turn in a look. */
+interface Turn {
+  readonly organizationId: string;
+  /** How many in a row have run into a time limit alone. */
+  timeOuts: number;
+}
 
 /**
  * Routes events whose contact has come since, and ends those whose contact has not within 15 minutes. Core is asked
@@ -65,33 +74,61 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   }
 
   private async look(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
-    await this.askCore(organizationId, [...new Set(refs.map((ref) => ref.contact_id))]);
-    await this.routeApart(organizationId, refs);
+    const contactIds = [...new Set(refs.map((ref) => ref.contact_id))];
+    await this.askCore({ organizationId, timeOuts: 0 }, this.inTurn(contactIds, String));
+    await this.routeApart(
+      { organizationId, timeOuts: 0 },
+      this.inTurn(refs, (ref) => ref.event_id),
+    );
+  }
+
+  /** Those that have failed alone keep none of the others from being tried. */
+  private inTurn<T>(all: readonly T[], idOf: (one: T) => string): readonly T[] {
+    return all.toSorted((a, b) => this.backoff.attempts(idOf(a)) - this.backoff.attempts(idOf(b)));
   }
 
   /** A contact that cannot be taken over keeps no other from coming. */
-  private async askCore(organizationId: string, contactIds: readonly string[]): Promise<void> {
+  private async askCore(turn: Turn, contactIds: readonly string[]): Promise<void> {
+    if (turn.timeOuts >= MOST_TIME_OUTS) return;
     try {
-      await this.refresh.unknown(organizationId, contactIds);
+      await this.refresh.unknown(turn.organizationId, contactIds);
+      turn.timeOuts = 0;
+      for (const id of contactIds) this.backoff.passed(id);
     } catch (error) {
-      if (isInfrastructureError(error))
+      const [first] = contactIds;
+      if (isAway(error))
         log.warn({ err: error }, 'Core does not answer; events wait for its own of their contacts');
-      else if (contactIds.length === 1) log.error({ err: error }, 'A contact that core knows cannot be kept');
-      else for (const half of halves(contactIds)) await this.askCore(organizationId, half);
+      else if (contactIds.length > 1) for (const half of halves(contactIds)) await this.askCore(turn, half);
+      else if (first && ranOut(error)) this.tooSlow(turn, first, error);
+      else log.error({ err: error }, 'A contact that core knows cannot be kept');
     }
   }
 
   /** Those at fault end up alone, are looked at again later, and are the only ones that wait for that. */
-  private async routeApart(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
+  private async routeApart(turn: Turn, refs: readonly WaitingRef[]): Promise<void> {
+    if (turn.timeOuts >= MOST_TIME_OUTS) return;
     try {
-      await this.database.acrossOrganizations((tx) => this.route(tx, organizationId, refs));
+      await this.database.acrossOrganizations((tx) => this.route(tx, turn.organizationId, refs));
+      turn.timeOuts = 0;
       for (const ref of refs) this.backoff.passed(ref.event_id);
     } catch (error) {
       const [first] = refs;
-      if (isInfrastructureError(error)) log.warn({ err: error }, 'Events that waited are routed later');
-      else if (refs.length > 1) for (const half of halves(refs)) await this.routeApart(organizationId, half);
+      if (isAway(error)) log.warn({ err: error }, 'Events that waited are routed later');
+      else if (refs.length > 1) for (const half of halves(refs)) await this.routeApart(turn, half);
+      else if (first && ranOut(error)) this.tooSlow(turn, first.event_id, error);
       else if (first) await this.fail(first, error);
     }
+  }
+
+  /** As of a send that is dispatched: what ran out of time has not failed. */
+  private tooSlow(turn: Turn, id: string, error: unknown): void {
+    this.backoff.failed(id, error);
+    turn.timeOuts += 1;
+    if (turn.timeOuts >= MOST_TIME_OUTS)
+      log.warn(
+        { organization: turn.organizationId },
+        'Events that waited run into a time limit; the rest of them is routed later',
+      );
   }
 
   private async fail(ref: WaitingRef, error: unknown): Promise<void> {
@@ -115,7 +152,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
       });
       this.backoff.passed(eventId);
     } catch (error) {
-      if (isInfrastructureError(error)) throw error;
+      if (isAway(error)) throw error;
       log.error({ err: error, event: eventId }, 'An event that waited is set aside in event_waits');
       await this.database.acrossOrganizations((tx) => this.waits.setAside(tx, ref));
     }
@@ -140,6 +177,11 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     );
     await this.waits.remove(tx, organizationId, settled);
   }
+}
+
+/** What ran out of time or memory may be one event's doing. */
+function isAway(error: unknown): boolean {
+  return isInfrastructureError(error) && !ranOut(error);
 }
 
 function halves<T>(items: readonly T[]): [readonly T[], readonly T[]] {

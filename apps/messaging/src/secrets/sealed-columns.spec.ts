@@ -99,4 +99,9 @@ it('all that messaging keeps sealed is sealed by the next key while the service 
   const after = await sealedAnywhere();
   expect(Object.keys(after)).toEqual(Object.keys(before));
   expect(new Set(Object.values(after).flat())).toEqual(new Set(['v2.2']));
+  // No account has become another one: messages go on leaving by the rights of whoever set it.
+  for (const { api } of organizations)
+    expect(await api.get(SETTINGS)).toMatchObject({
+      body: { maker: { id: expect.any(String) as string }, standing: 'permitted' },
+    });
 });

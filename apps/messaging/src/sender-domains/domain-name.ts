@@ -1,6 +1,6 @@
+import { readMailDomain } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { getDomain, parse } from 'tldts';
-import { checkDomain } from '../addresses/address.js';
 
 const LISTED = { allowPrivateDomains: true };
 
@@ -9,7 +9,7 @@ const LISTED = { allowPrivateDomains: true };
  * @throws Problem `validation_failed`: no domain, an address, or a suffix under which others register theirs
  */
 export function senderDomain(text: string): string {
-  const domain = checkDomain(text);
+  const domain = readMailDomain(text);
   if (domain === undefined) throw refusal('Expected a domain such as mail.example.com.');
   const { isIp, publicSuffix } = parse(domain, LISTED);
   if (isIp === true) throw refusal('An address is no domain.');

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, isTransient } from '@customer-platform/database';
+import { Clock, Database, ranOut } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
@@ -122,7 +122,7 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
       await this.check(place);
       this.backoff.passed(place.id);
     } catch (error) {
-      if (isTransient(error) || isInfrastructureError(error)) throw error;
+      if (isInfrastructureError(error) && !ranOut(error)) throw error;
       this.backoff.failed(place.id, error);
     }
   }

@@ -22,6 +22,7 @@ const SIGNED_HEADERS = [
   'Content-Transfer-Encoding',
   'List-Unsubscribe',
   'List-Unsubscribe-Post',
+  'List-Id',
   'Auto-Submitted',
   'X-Correlation-Id',
 ];

@@ -80,7 +80,7 @@ describe('POST /v1/messaging/sender-domains', () => {
     '[2001:db8::1]',
     'localhost',
     'shop.example.com.',
-    ' shop.example.com',
+    'shop .example.com',
     'a@shop.example.com',
     'https://shop.example.com',
     'under_score.example.com',
@@ -95,6 +95,8 @@ describe('POST /v1/messaging/sender-domains', () => {
   it('takes one spelling of a name for another', async () => {
     const { api } = world.organization();
     expectStatus(await api.post(DOMAINS, { domain: 'bücher.example.com' }), 201);
+    const pasted = await api.post<SenderDomainDto>(DOMAINS, { domain: ' shop.example.com\u200b' });
+    expect([pasted.status, pasted.body.domain]).toEqual([201, 'shop.example.com']);
     expectProblem(await api.post(DOMAINS, { domain: 'XN--BCHER-KVA.example.com' }), 409, 'duplicate_value');
   });
 

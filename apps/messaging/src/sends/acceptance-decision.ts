@@ -5,7 +5,7 @@ import { mailSender } from '../channels/sender.js';
 import { checkTopicAmong } from '../channels/topics.js';
 import { unverified } from '../sender-domains/verified-senders.js';
 import { completeData } from '../templates/template-data.js';
-import type { TemplateHead } from '../templates/template-versions.js';
+import type { PublishedHead, TemplateHead } from '../templates/template-versions.js';
 import type { AcceptanceFacts, Content, ContentFacts } from './acceptance-facts.js';
 import type { SendRequest } from './send-request.js';
 
@@ -49,7 +49,7 @@ function checkChannel(request: Content, facts: ContentFacts): void {
 }
 
 /** What the settings and the template have to say. @throws Problem as `SendAcceptance.accept` lists them */
-export function templateFor(request: Content, facts: ContentFacts): TemplateHead | undefined {
+export function templateFor(request: Content, facts: ContentFacts): PublishedHead | undefined {
   const { plan } = facts;
   checkChannel(request, facts);
   if (request.topic !== null) checkTopicAmong(plan.topics, request.topic, request.channel);
@@ -95,7 +95,7 @@ export function targetOf(
   return { contactId: contact.id, address };
 }
 
-function published(template: ReturnType<AcceptanceFacts['template']>): TemplateHead {
+function published(template: ReturnType<AcceptanceFacts['template']>): PublishedHead {
   const pointer = '/template_id';
   if (!template)
     throw refusal({ pointer, code: 'reference_not_found', detail: 'There is no such template.' });

@@ -11,7 +11,7 @@ import type { Contact } from '../contacts/contact.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import { VerifiedSenders } from '../sender-domains/verified-senders.js';
 import { SuppressionsRepository } from '../suppressions/suppressions.repository.js';
-import { TemplateVersions, versionKey, type TemplateHead } from '../templates/template-versions.js';
+import { TemplateVersions, versionKey, type PublishedHead } from '../templates/template-versions.js';
 import type { NamedRecipient } from './send.js';
 import type { SendRequest } from './send-request.js';
 
@@ -19,7 +19,7 @@ import type { SendRequest } from './send-request.js';
 interface TemplateState {
   readonly deleted: boolean;
   /** Undefined: none is published. */
-  readonly version: TemplateHead | undefined;
+  readonly version: PublishedHead | undefined;
 }
 
 /** What a message says, and by which channel. */

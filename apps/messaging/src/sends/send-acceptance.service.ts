@@ -48,6 +48,9 @@ interface Wanted {
   /** Compiled parts of a send without template. */
   readonly content: readonly PartSource[] | null;
   readonly asked: Asked;
+  readonly readsContacts: boolean;
+  /** Its own words read a contact that the caller may not: nothing new is sent so. */
+  readonly withheld?: boolean;
   /** Of a test: the version it shows. It is no contact's message, whoever has the address. */
   readonly tested?: TemplateVersion;
 }
@@ -65,6 +68,7 @@ interface Aimed extends Target {
   readonly senderDomain: string | null;
   readonly channel: SendRequest['channel'];
   readonly template: TemplateHead | undefined;
+  readonly withholdsContact: boolean;
   readonly keys: KeysOfAddress | undefined;
 }
 
@@ -95,7 +99,7 @@ export class SendAcceptance {
   /**
    * @throws Problem `validation_failed`, `invalid_address`, `recipient_suppressed` (with `send_id`),
    * `recipient_unreachable`, `channel_not_configured`, `sender_domain_unverified`, `template_invalid`, `reference_not_found`, `reference_deleted`,
-   * `idempotency_key_reused`, `idempotency_in_progress`
+   * `permission_denied` (its own words read a contact that the caller may not), `idempotency_key_reused`, `idempotency_in_progress`
    */
   async accept(context: RequestContext, dto: CreateSendDto, key: string): Promise<Answer> {
     const { organizationId, correlationId } = context;
@@ -104,10 +108,20 @@ export class SendAcceptance {
     const content = request.content
       ? await this.versions.compileLocale(organizationId, request.content, '/content')
       : null;
+    const readsContacts = context.can('core.contacts.read');
+    const withheld =
+      content !== null && !readsContacts && (await this.versions.readsContact(organizationId, content));
     const call = { organizationId, route: ROUTE, key, body: dto, keep: 'forever' as const };
     const token = await this.askToken(context, request);
     const once = (word: CoreWord) =>
-      this.calls.run(call, { correlationId, request, content, asked: { word, token } });
+      this.calls.run(call, {
+        correlationId,
+        request,
+        content,
+        readsContacts,
+        withheld,
+        asked: { word, token },
+      });
     const answer = await once('not asked').catch(async (error: unknown) => {
       if (!(error instanceof ContactUnknown)) throw error;
       return once(await this.askCore(context, request));
@@ -129,7 +143,7 @@ export class SendAcceptance {
     const request = readSendRequest(dto, this.clock.now());
     const asked: Asked = { word: 'not asked', token: undefined };
     const { correlationId } = context;
-    const wanted: Wanted = { correlationId, request, content: null, asked, tested };
+    const wanted: Wanted = { correlationId, request, content: null, asked, readsContacts: false, tested };
     const answer = await this.database.inOrganization(context, async (tx) => {
       await this.refuseManyTests(tx, request);
       const [stored] = await this.store(tx, [wanted]);
@@ -182,16 +196,20 @@ export class SendAcceptance {
 
   private aim({ organizationId }: Transaction, wanted: Wanted, facts: AcceptanceFacts): Aimed {
     const { request, asked } = wanted;
-    if (request.untimely.length > 0) throw Problem.validation([...request.untimely]);
+    if (request.refusedAnew.length > 0) throw Problem.validation([...request.refusedAnew]);
+    if (wanted.withheld) throw contactWithheld();
     const { tested } = wanted;
     if (tested) checkTested(request, tested, facts);
-    const template = tested ?? templateFor(request, facts);
+    const published = tested ? undefined : templateFor(request, facts);
+    const template = tested ?? published;
+    // A test has no contact.
+    const withholdsContact = !tested && !wanted.readsContacts && published?.byReader !== true;
     const found = targetOf(request, asked, facts);
     const target = tested ? { ...found, contactId: null } : found;
     const keys = target.address && this.keys.of(organizationId, target.address);
     const sender = mailSender(request, facts.plan);
     const senderDomain = sender ? domainOf(sender) : null;
-    return { ...target, wanted, senderDomain, channel: request.channel, template, keys };
+    return { ...target, wanted, senderDomain, channel: request.channel, template, withholdsContact, keys };
   }
 
   /** Of a push to a contact: outside of any transaction, for core may have to be asked. */
@@ -259,7 +277,14 @@ function sendOf(tx: Transaction, aimed: Aimed, objections: Objections, now: Date
     data: request.data,
     event: null,
     content,
+    withholdsContact: aimed.withholdsContact,
   };
+}
+
+function contactWithheld(): Problem {
+  const permission = 'core.contacts.read';
+  const detail = `\`content\` reads the contact: that needs \`${permission}\`, or a template that somebody with it has published.`;
+  return new Problem('permission_denied', { detail, members: { permission } });
 }
 
 function answerOf({ id, state }: NewSend): StoredAnswer {

@@ -1,6 +1,6 @@
 import { FieldErrors, Problem, type FieldCode, type FieldError } from '@customer-platform/problem-json';
 import { z } from 'zod';
-import { checkAddress } from '../addresses/address.js';
+import { checkAddress, checkNewAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 import { senderOf } from '../channels/sender.js';
 import { tryShape } from '../shapes/read-shape.js';
@@ -22,8 +22,11 @@ export interface SendRequest {
   readonly notBefore: Date | null;
   readonly expiresAt: Date | null;
   readonly metadata: Record<string, unknown> | null;
-  /** Times that no longer do, or not yet: what the same body was answered before still stands. */
-  readonly untimely: readonly FieldError[];
+  /**
+   * Times that no longer do, or not yet, and a number that is taken no more: what the same body was answered before still
+   * stands.
+   */
+  readonly refusedAnew: readonly FieldError[];
 }
 
 const DATA_BYTES = 64 * 1024;
@@ -46,12 +49,12 @@ const recipientShape = z.strictObject({
 export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
   const errors = new FieldErrors();
   const recipient = readRecipient(dto, errors);
-  const untimely = timeErrors(dto, now);
+  const refusedAnew = [...timeErrors(dto, now), ...newAddressErrors(dto)];
   for (const error of [...contentErrors(dto), ...sizeErrors(dto), ...orderErrors(dto), ...senderErrors(dto)])
     errors.add(error);
   const content = dto.content ? tryShape(partsOfChannel[dto.channel], dto.content, '/content', errors) : null;
   if (errors.total > 0 || recipient === undefined || content === undefined) {
-    for (const error of untimely) errors.add(error);
+    for (const error of refusedAnew) errors.add(error);
     throw Problem.validation(errors);
   }
   return {
@@ -67,7 +70,7 @@ export function readSendRequest(dto: CreateSendDto, now: Date): SendRequest {
     notBefore: dateOf(dto.not_before),
     expiresAt: dateOf(dto.expires_at),
     metadata: dto.metadata ?? null,
-    untimely,
+    refusedAnew,
   };
 }
 
@@ -84,9 +87,19 @@ function readRecipient(dto: CreateSendDto, errors: FieldErrors): NamedRecipient 
   if (contact_id !== undefined) return { contact_id: contact_id.toLowerCase() };
   if (external_id !== undefined) return { external_id };
   if (address !== undefined && checkAddress(dto.channel, address)) return { address };
-  const detail = `Expected one bare address of the channel ${dto.channel}.`;
-  errors.add(fieldError('/recipient/address', 'invalid_address', detail));
+  errors.add(addressError(dto));
   return undefined;
+}
+
+function newAddressErrors(dto: CreateSendDto): FieldError[] {
+  const { address } = dto.recipient as { address?: unknown };
+  const isTaken = typeof address !== 'string' || !checkAddress(dto.channel, address);
+  return isTaken || checkNewAddress(dto.channel, address) ? [] : [addressError(dto)];
+}
+
+function addressError({ channel }: CreateSendDto): FieldError {
+  const detail = `Expected one bare address of the channel ${channel}.`;
+  return fieldError('/recipient/address', 'invalid_address', detail);
 }
 
 function contentErrors(dto: CreateSendDto): FieldError[] {

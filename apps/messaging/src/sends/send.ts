@@ -54,6 +54,8 @@ export interface SendPayload {
   readonly event: Record<string, unknown> | null;
   /** Compiled parts of a send without template. */
   readonly content: readonly PartSource[] | null;
+  /** Neither who asked for it nor who published its text could read contacts: the text may not either. */
+  readonly withholdsContact?: boolean;
 }
 
 /** What led to a send. */

@@ -35,7 +35,8 @@ export class SendsController {
     permission: 'messaging.sends.create',
     summary: 'Send a message',
     description:
-      'Accepted when committed. The key’s answer stands for ever, a refused suppressed recipient’s too.',
+      'Accepted when committed. The key’s answer stands for ever, a refused suppressed recipient’s too. `content` that ' +
+      'reads the contact needs `core.contacts.read` too.',
     apiClass: 'runtime',
     latencyClass: 'messaging_runtime',
     success: 202,

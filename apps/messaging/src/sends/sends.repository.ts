@@ -24,8 +24,8 @@ const ADD = `
     ON CONFLICT (organization_id, source_id, event_id) WHERE event_id IS NOT NULL DO NOTHING
     RETURNING organization_id, id, state, reason, created_at
   ), payloads AS (
-    INSERT INTO send_payloads (organization_id, send_id, data, event, content)
-    SELECT p.organization_id, p.send_id, p.data, p.event, p.content
+    INSERT INTO send_payloads (organization_id, send_id, data, event, content, withholds_contact)
+    SELECT p.organization_id, p.send_id, p.data, p.event, p.content, p.withholds_contact
       FROM jsonb_populate_recordset(NULL::send_payloads, $2::jsonb) p
       JOIN added ON added.organization_id = p.organization_id AND added.id = p.send_id
   ), steps AS (
@@ -321,6 +321,13 @@ function toRow(send: NewSend, now: Date) {
   };
 }
 
-function toPayloadRow({ organizationId, id, data, event, content }: NewSend) {
-  return { organization_id: organizationId, send_id: id, data, event, content };
+function toPayloadRow({ organizationId, id, data, event, content, withholdsContact = false }: NewSend) {
+  return {
+    organization_id: organizationId,
+    send_id: id,
+    data,
+    event,
+    content,
+    withholds_contact: withholdsContact,
+  };
 }

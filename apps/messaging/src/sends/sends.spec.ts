@@ -45,6 +45,11 @@ describe('POST /v1/messaging/sends', () => {
       '/recipient/address',
       'invalid_address',
     ],
+    [
+      { channel: 'sms', content: { text: 'Hi' }, recipient: { address: '+560987650051' } },
+      '/recipient/address',
+      'invalid_address',
+    ],
     [{ recipient: { contact_id: 'x' } }, '/recipient/contact_id', 'invalid_format'],
     [{ content: undefined }, '/template_id', 'required'],
     [{ template_id: randomUUID() }, '/content', 'not_allowed'],

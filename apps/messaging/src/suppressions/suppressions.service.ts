@@ -2,9 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, Database, newId, pageOf, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
+import {
+  readMailDomain,
+  type ListFilter,
+  type ListQuery,
+  type Page,
+  type RequestContext,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { checkAddress, checkDomain } from '../addresses/address.js';
+import { checkAddress } from '../addresses/address.js';
 import type { KeysOfAddress } from '../addresses/address-keys.js';
 import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
@@ -147,7 +153,7 @@ export class Suppressions {
     scope: SuppressionScope,
   ): Target | undefined {
     if (scope === 'domain') {
-      const domain = channel === 'email' ? checkDomain(text) : undefined;
+      const domain = channel === 'email' ? readMailDomain(text) : undefined;
       return domain === undefined
         ? undefined
         : { scope, address: domain, keys: this.keys.ofDomain(organizationId, domain) };

@@ -8,6 +8,9 @@ import { chooseLocale, LONGEST_SMS } from './template-content.js';
 import { completeData } from './template-data.js';
 import type { TemplateVersion } from './template-versions.js';
 
+/** A document says its language and title at its beginning. */
+const HEAD_CHARACTERS = 1_000;
+
 /** What one message is rendered from. */
 interface MessageInput {
   /** Whose turn its rendering takes. */
@@ -18,6 +21,8 @@ interface MessageInput {
   readonly data: Readonly<Record<string, unknown>>;
   readonly locale: string | null;
   readonly contact: ContactProfile | undefined;
+  /** The text may not read the contact; it has its language and zone all the same. */
+  readonly withholdsContact: boolean;
   readonly event: Record<string, unknown> | null;
   readonly unsubscribeUrl: string | null;
   readonly purpose: RenderPurpose;
@@ -42,14 +47,37 @@ export class MessageRendering {
     const { parts, strict, data, locale } = choose(input, contact);
     const scope = {
       data,
-      contact: { ...contact },
+      contact: input.withholdsContact ? null : { ...contact },
       event: input.event,
       unsubscribe_url: input.unsubscribeUrl,
+      dates: { locale, timezone: contact.timezone },
     };
     const rendered = await this.renderer.render(input.organizationId, parts, scope, strict, input.purpose);
     refuseTooLong(input.channel, rendered);
-    return { locale, parts: storable(rendered), sources: parts };
+    return { locale, parts: storable(named(rendered, locale)), sources: parts };
   }
+}
+
+/** An HTML document that says no language or title of its own, as compiled MJML, has the message's. */
+function named(parts: Readonly<Record<string, string>>, locale: string | null): Record<string, string> {
+  const { html, subject = '' } = parts;
+  if (html === undefined) return { ...parts };
+  const head = html.slice(0, HEAD_CHARACTERS);
+  // As functions: `$` in a subject means nothing.
+  const said = head
+    .replace(/(<html [^>]*?\blang=")(?:und)?"/i, (whole, before: string) =>
+      locale === null ? whole : `${before}${escaped(locale)}"`,
+    )
+    .replace(/<title>\s*<\/title>/i, () => `<title>${escaped(subject)}</title>`);
+  return { ...parts, html: said + html.slice(HEAD_CHARACTERS) };
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }
 
 /** A template can make of good values what no database, mail or JSON carries: `{{ '%00' | url_decode }}`. */
@@ -69,7 +97,7 @@ function refuseTooLong(channel: Channel, { text = '' }: Readonly<Record<string, 
 function choose(input: MessageInput, contact: ContactProfile) {
   const { template, data: given } = input;
   if (!('templateId' in template))
-    return { parts: template, strict: true, data: { ...given }, locale: input.locale };
+    return { parts: template, strict: true, data: { ...given }, locale: input.locale ?? contact.locale };
   const { data, errors } = completeData(template.variables, given);
   const [error] = errors;
   if (error) throw new RenderFailure({ code: 'render_failed', part: null, detail: error.detail });

@@ -75,6 +75,7 @@ export class TemplatePreview {
         data,
         locale: dto.locale ?? null,
         contact,
+        withholdsContact: false,
         event: null,
         unsubscribeUrl,
         purpose: 'preview',
@@ -82,6 +83,7 @@ export class TemplatePreview {
     } catch (error) {
       if (!(error instanceof RenderFailure)) throw error;
       const { code, detail, part } = error.reason;
+      if (code === 'not_permitted') throw error;
       throw new Problem(code, { detail: part ? `${part}: ${detail}` : detail });
     }
   }

@@ -91,12 +91,45 @@ describe('POST /v1/messaging/templates/{id}/preview', () => {
     expect(parts.html).toContain('Pedido &lt;A&amp;1&gt; VIP');
     expect(parts.html).not.toContain('<mj');
     expect(parts.text).toContain('Pedido <A&1> VIP');
-    for (const content of [{ template_id: id, content: undefined }, { content: es }]) {
+    expect(parts.html).toMatch(/<html [^>]*lang="es"/);
+    expect(parts.html).toContain('<title>Pedido</title>');
+    for (const content of [
+      { template_id: id, content: undefined },
+      { content: es, locale: 'es' },
+    ]) {
       const address = `${randomUUID()}@example.com`;
       await settled(api, await send(api, aSend({ recipient: { address }, data, ...content })), 'sent');
       const [mail] = await world.mail.parsed(address);
       expect(mail?.html?.trim()).toBe(parts.html?.trim());
       expect(mail?.text?.trim()).toBe(parts.text?.trim());
+    }
+  });
+
+  it('is in the language and zone of its contact, by a template and by a content of its own', async () => {
+    const { id: organizationId, api } = world.organization();
+    const contact = aContact({ locale: 'pt-BR', timezone: 'America/Sao_Paulo' });
+    const { id: contactId, email } = contact;
+    await world.probe.publish({
+      type: 'core.contact.created.v1',
+      organizationId,
+      data: { contact_id: contactId, version: 1, changed_fields: [], contact },
+    });
+    const subject = 'R$ 5 & "{{ data.at | date: "%-d de %B, %H:%M" }}"';
+    const written = { subject, mjml: MJML };
+    const data = { at: '2026-03-01T01:30:00Z', order: '1', vip: false };
+    const id = await template(api, { locales: { pt: written }, default_locale: 'pt' });
+    const parts = await previewOnceKnown(api, id, { data, contact_id: contactId });
+    expect(parts['subject']).toBe('R$ 5 & "28 de fevereiro, 22:30"');
+    expect(parts['html']).toContain('<title>R$ 5 &amp; &quot;28 de fevereiro, 22:30&quot;</title>');
+    const to = { recipient: { contact_id: contactId }, data, category: 'marketing' };
+    for (const content of [{ template_id: id, content: undefined }, { content: written }])
+      await settled(api, await send(api, aSend({ ...to, ...content })), 'sent');
+    const mails = await world.mail.parsed(String(email));
+    expect(mails.map((mail) => mail.subject)).toEqual([parts['subject'], parts['subject']]);
+    for (const { text, html } of mails) {
+      expect(text).toContain('Cancelar inscrição: ');
+      expect(html).toContain('>Cancelar inscrição</a>');
+      expect(html).toMatch(/<html [^>]*lang="pt(-BR)?"/);
     }
   });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import type { Answer, RequestContext } from '@customer-platform/http';
+import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { aContext as aRequest, anOrganization } from '@customer-platform/testing';
 import {
@@ -31,6 +32,7 @@ afterAll(() => world.close());
 function aUser(
   organizationId: string,
   impersonatorId?: string,
+  permissions?: readonly Permission[],
 ): { context: RequestContext; address: string } {
   const id = randomUUID();
   world.app.registry.membership(organizationId, id);
@@ -38,6 +40,7 @@ function aUser(
   const context = aRequest({
     organization: anOrganization({ id: organizationId }),
     principal: user,
+    ...(permissions === undefined ? {} : { permissions }),
     actor: { ...user, ...(impersonatorId === undefined ? {} : { impersonatorId }) },
   });
   return { context, address: `${id}@staff.example.com` };
@@ -54,6 +57,14 @@ async function codeOf(run: Promise<Answer>): Promise<string> {
 }
 
 describe('POST /v1/messaging/templates/{id}/test', () => {
+  it('needs no right to read contacts: there is none in it', async () => {
+    const { id: organizationId, api } = world.organization();
+    const user = aUser(organizationId, undefined, ['messaging.templates.update']);
+    const id = await template(api, { locales: { es: { subject: '[{{ contact.first_name }}]', html: '1' } } });
+    const { send_id: sendId } = (await sendTo(user.context, id)).body as { send_id: string };
+    expect(await settled(api, sendId, 'sent', 'failed')).toMatchObject({ state: 'sent', subject: '[]' });
+  });
+
   it('sends any version to the user who asks, marked, and to no contact', async () => {
     const { id: organizationId, api } = world.organization();
     const user = aUser(organizationId);

@@ -31,7 +31,15 @@ describe('versions of templates', () => {
       versions.heads(tx, [{ organizationId, templateId, version: 1 }]),
     );
     expect([...heads.values()]).toEqual([
-      { templateId, version: 1, channel: 'email', defaultLocale: 'es', variables: {}, strict: true },
+      {
+        templateId,
+        version: 1,
+        channel: 'email',
+        defaultLocale: 'es',
+        variables: {},
+        strict: true,
+        byReader: true,
+      },
     ]);
   });
 });

@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Problem } from '@customer-platform/problem-json';
 import type { Transaction } from '@customer-platform/database';
+import type { RequestContext } from '@customer-platform/http';
 import type { Channel } from '../addresses/channel.js';
+import { makerOf } from '../makers/maker.js';
 import { MjmlCompiler } from '../rendering/mjml-compiler.js';
 import type { PartSource } from '../rendering/render-job.js';
 import { RenderFailure } from '../rendering/render-failure.js';
@@ -27,6 +29,12 @@ export interface TemplateHead {
   readonly defaultLocale: string;
   readonly variables: Readonly<Record<string, TemplateVariable>>;
   readonly strict: boolean;
+}
+
+/** One immutable version that may be sent. */
+export interface PublishedHead extends TemplateHead {
+  /** True if somebody published it who could read contacts, or nobody noted who did. */
+  readonly byReader: boolean;
 }
 
 /** One immutable version, ready to be rendered: in all its languages, or in those that were asked for. */
@@ -63,7 +71,10 @@ const FIND = `
   SELECT ${COLUMNS} FROM template_versions WHERE organization_id = $1 AND template_id = $2 AND version = $3`;
 
 const HEADS = `
-  SELECT ${HEAD} FROM template_versions
+  SELECT ${HEAD}, (SELECT p.reads_contacts FROM template_publishers p
+                    WHERE p.organization_id = v.organization_id AND p.template_id = v.template_id
+                      AND p.version = v.version) IS NOT FALSE AS by_reader
+    FROM template_versions v
    WHERE (organization_id, template_id, version) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::int[]))`;
 
 /** A version of many languages is megabytes, of which a message needs one. */
@@ -131,6 +142,11 @@ export class TemplateVersions {
     const [oldest] = this.compiled.keys();
     if (this.compiled.size > REMEMBERED && oldest !== undefined) this.compiled.delete(oldest);
     return compiled;
+  }
+
+  /** Tells whether a send's own words name its contact. */
+  readsContact(organizationId: string, parts: readonly PartSource[]): Promise<boolean> {
+    return this.renderer.readsContact(organizationId, parts);
   }
 
   private async compileParts(
@@ -213,6 +229,26 @@ export class TemplateVersions {
     );
   }
 
+  /** The version is sent from now on, where rules' makers have not seen it by the rights of who says so. */
+  async publish(
+    tx: Transaction,
+    context: RequestContext,
+    templateId: string,
+    version: number,
+  ): Promise<void> {
+    const { makerType, makerId } = makerOf(context);
+    // A version never changes: what a reader of contacts has published once they have published for good.
+    await tx.query(
+      `INSERT INTO template_publishers AS known
+         (organization_id, template_id, version, publisher_type, publisher_id, reads_contacts)
+       VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (organization_id, template_id, version)
+         DO UPDATE SET publisher_type = excluded.publisher_type, publisher_id = excluded.publisher_id,
+           reads_contacts = known.reads_contacts OR excluded.reads_contacts`,
+      [tx.organizationId, templateId, version, makerType, makerId, context.can('core.contacts.read')],
+    );
+  }
+
   /** What an author wrote; undefined when there is no such version. */
   async content(tx: Transaction, templateId: string, version: number): Promise<TemplateContent | undefined> {
     const rows = await tx.query<TemplateContent>(
@@ -230,14 +266,14 @@ export class TemplateVersions {
   }
 
   /** Several versions without what they say, by {@link versionKey}. */
-  async heads(tx: Transaction, wanted: readonly VersionId[]): Promise<Map<string, TemplateHead>> {
+  async heads(tx: Transaction, wanted: readonly VersionId[]): Promise<Map<string, PublishedHead>> {
     if (wanted.length === 0) return new Map();
-    const rows = await tx.prepared<Omit<Row, 'parts'> & { [column: string]: unknown }>(HEADS, [
+    const rows = await tx.prepared<Omit<Row, 'parts'> & { by_reader: boolean }>(HEADS, [
       wanted.map(({ organizationId }) => organizationId),
       wanted.map(({ templateId }) => templateId),
       wanted.map(({ version }) => version),
     ]);
-    return new Map(rows.map((row) => [keyOfRow(row), toHead(row)]));
+    return new Map(rows.map((row) => [keyOfRow(row), { ...toHead(row), byReader: row.by_reader }]));
   }
 
   /**

@@ -44,6 +44,7 @@ async function warnings(given: Given): Promise<TemplateWarning[]> {
     data,
     locale: null,
     contact,
+    withholdsContact: false,
     event: null,
     unsubscribeUrl: URL,
     purpose: 'preview',

@@ -15,7 +15,7 @@ export const TEMPLATES_LIST: ListDefinition = {
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,

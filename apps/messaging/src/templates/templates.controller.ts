@@ -124,9 +124,10 @@ export class TemplatesController {
     summary: 'Change a template',
     description:
       'A change of the content makes an immutable version, sent at once unless `publish` is false. `published_version` ' +
-      'says which one is sent, `revert_to` writes an earlier one anew.',
+      'says which one is sent, `revert_to` writes an earlier one anew. What rules send takes the permissions that read ' +
+      'what these carry.',
     response: TemplateDto,
-    problems: ['duplicate_value', 'template_invalid'],
+    problems: ['duplicate_value', 'template_invalid', 'privilege_escalation'],
   })
   async update(
     @Context() context: RequestContext,

@@ -10,7 +10,11 @@ import {
   type Transaction,
 } from '@customer-platform/database';
 import { turns, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
+import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
+import type { RoutableEvent } from '../event-waits/routed-event.js';
+import { permissionsOfRule } from '../makers/carried-permissions.js';
+import { demandPermissions } from '../makers/reading-permissions.js';
 import { Tenants } from '../organizations/tenants.js';
 import { readShape } from '../shapes/read-shape.js';
 import {
@@ -145,13 +149,16 @@ export class TemplatesService {
       };
       const row = await this.store.create(context, values, { tx });
       await this.add(tx, row, draft);
+      if (row.publishedVersion !== null)
+        await this.versions.publish(tx, context, row.id, row.publishedVersion);
       return row;
     });
   }
 
   /**
-   * JSON merge. What touches the content makes a version, published unless `publish` is false.
-   * @throws Problem `validation_failed`, `template_invalid`, `duplicate_value`, `resource_deleted`, `etag_mismatch`
+   * JSON merge. What touches the content makes a version, published unless `publish` is false. Who publishes what rules
+   * send must be able to read what these carry.
+   * @throws Problem `privilege_escalation`, `validation_failed`, `template_invalid`, `duplicate_value`, `resource_deleted`, `etag_mismatch`
    */
   async update(context: RequestContext, id: string, dto: UpdateTemplateDto): Promise<TemplateEntity> {
     this.tenants.learn(context.organization);
@@ -262,6 +269,8 @@ export class TemplatesService {
     if (locked.version !== seen.version) return undefined;
     const version = draft ? seen.version + 1 : seen.version;
     const publishedVersion = await this.published(tx, locked, dto, version, draft !== undefined);
+    const publishes = publishedVersion !== null && publishedVersion !== locked.publishedVersion;
+    if (publishes) demandPermissions(context, await permissionsOfUsers(tx, seen.id));
     const patch = {
       ...(dto.name === undefined ? {} : { name: dto.name }),
       ...(draft ? replaced(locked, columnsOf(draft.content)) : {}),
@@ -270,6 +279,7 @@ export class TemplatesService {
     };
     const row = await this.store.update(context, seen.id, patch, { tx, ifMatch: context.ifMatch });
     if (draft) await this.add(tx, row, draft);
+    if (publishes) await this.versions.publish(tx, context, row.id, publishedVersion);
     return row;
   }
 
@@ -291,6 +301,16 @@ export class TemplatesService {
     }
     return wanted;
   }
+}
+
+/** What reads all that the rules carry which send it, those too that are disabled: whoever enables one reads nothing. */
+async function permissionsOfUsers(tx: Transaction, templateId: string): Promise<Permission[]> {
+  const rows = await tx.query<{ event_type: RoutableEvent }>(
+    `SELECT DISTINCT event_type FROM event_routing
+      WHERE organization_id = $1 AND template_id = $2 AND deleted_at IS NULL`,
+    [tx.organizationId, templateId],
+  );
+  return rows.flatMap((row) => permissionsOfRule(row.event_type));
 }
 
 function noVersion(pointer: string, wanted: number, newest: number): Problem {

@@ -6,11 +6,13 @@ import { UnsubscribeLinks, type Subscription } from './unsubscribe-links.js';
 import { readUnsubscribe, type UnsubscribeForm } from './unsubscribe-request.js';
 
 /** A link that was signed here. */
-export interface SignedLink {
-  readonly token: string;
-  readonly form: UnsubscribeForm;
-  /** Undefined where the query has no token that could be one, which the handler's query says better. */
-  readonly subscription?: Subscription;
+export class SignedLink {
+  /** @param subscription undefined where the query has no token that could be one, which the handler's query says better */
+  constructor(
+    readonly token: string,
+    readonly form: UnsubscribeForm,
+    readonly subscription?: Subscription,
+  ) {}
 }
 
 /** Tokens of unsubscribe links (messaging.md §11), in the address or in what is posted. */
@@ -34,9 +36,9 @@ export class SignedLinkStrategy extends CredentialStrategy('signed_link') {
       request.method === 'POST'
         ? await readUnsubscribe(await rawBodyOf(request), request.headers['content-type'], asked)
         : { token: asked ?? '', form: 'page' as const };
-    if (token === '') return { token, form };
+    if (token === '') return new SignedLink(token, form);
     const subscription = this.links.read(token);
     if (!subscription) throw new Problem('invalid_signature', { detail: 'The link has been altered.' });
-    return { token, form, subscription };
+    return new SignedLink(token, form, subscription);
   }
 }

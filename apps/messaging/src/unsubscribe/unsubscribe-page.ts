@@ -106,7 +106,7 @@ export function unsubscribedPage(acceptLanguage?: string): string {
   return page(lang, words.doneTitle, `<p role="status">${words.done}</p>`);
 }
 
-/** In place of the form, and of the end: the link is not right, or the platform is away. */
+/** Says in place of the form, or of the end, that the link is not right or that the platform is away. */
 export function unsubscribeFaultPage(fault: 'link' | 'later', acceptLanguage?: string): string {
   const { lang, words } = wordsFor(acceptLanguage);
   return fault === 'link'

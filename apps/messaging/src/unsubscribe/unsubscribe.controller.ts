@@ -2,7 +2,7 @@ import { Controller, Headers, UseFilters } from '@nestjs/common';
 import { Answer, Authenticated, CorrelationId, Endpoint, Query } from '@customer-platform/http';
 import { UnsubscribeFaultPages } from './unsubscribe-fault-pages.js';
 import { PAGE_HEADERS, unsubscribedPage, unsubscribePage } from './unsubscribe-page.js';
-import type { SignedLink } from './signed-link.strategy.js';
+import { SignedLink } from './signed-link.strategy.js';
 import {
   UnsubscribeDto,
   UnsubscribedDto,

@@ -21,7 +21,7 @@ import {
 } from 'class-validator';
 import { WebhookDeliveryDto } from './deliveries/webhook-delivery.dto.js';
 import { SIGNINGS, type Signing } from './signing-secrets.js';
-import { SUBSCRIPTIONS } from './subscriptions.js';
+import { SUBSCRIPTIONS } from '../makers/subscriptions.js';
 import { type DisabledReason, isLive, type WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 import { toDeliveryDto, type DeliveryRow } from './deliveries/delivery-row.js';
 
@@ -94,6 +94,14 @@ export class UpdateWebhookEndpointDto extends PatchOf(CreateWebhookEndpointDto) 
   @MayBeAbsent()
   @IsBoolean()
   rotate_secret?: boolean;
+
+  @ApiProperty({
+    description:
+      'True: the caller answers for it from now on, and must be able to read what its events tell.',
+  })
+  @MayBeAbsent()
+  @IsBoolean()
+  adopt?: boolean;
 
   @ApiProperty({
     example: '2026-07-01T12:00:00.000Z',
@@ -183,7 +191,7 @@ export const WEBHOOK_ENDPOINTS_LIST: ListDefinition = {
   sorts: {
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
   },
   defaultSort: '-created_at',
   includeDeleted: true,

@@ -1,5 +1,6 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
+import type { MakerType } from '../makers/maker.js';
 import type { Signing, SigningSecret } from './signing-secrets.js';
 
 /** Why an endpoint gets nothing: its owner's wish, its own 410, or five days without a success. */
@@ -16,7 +17,7 @@ export class WebhookEndpointEntity implements SoftDeletable {
   @Column('text') signing: Signing;
   @Column('jsonb') secrets: SigningSecret[];
   /** Who last said what it is told and where: what they cannot read any more is not delivered. */
-  @Column('text', { nullable: true }) makerType: 'api_key' | 'oauth_client' | 'user' | null;
+  @Column('text', { nullable: true }) makerType: MakerType | null;
   @Column('uuid', { nullable: true }) makerId: string | null;
   @Column('text', { nullable: true }) disabledReason: DisabledReason | null;
   /** From when on what failed or was missed is told again, and when that was last asked for. */

@@ -81,7 +81,7 @@ export class WebhookEndpointsController {
     summary: 'Change a webhook endpoint',
     description:
       'With `rotate_secret` the answer shows a new secret; the one before signs as well for 24 h. Other events or ' +
-      'another URL take the permissions that read what the events tell. `replay_since` tells again what failed or was ' +
+      'another URL, and `adopt`, take the permissions that read what the events tell. `replay_since` tells again what failed or was ' +
       'missed since then.',
     response: WebhookEndpointWithSecretDto,
     problems: ['privilege_escalation', 'destination_not_allowed', 'duplicate_value', 'invalid_state'],

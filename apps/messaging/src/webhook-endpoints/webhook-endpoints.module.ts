@@ -10,7 +10,6 @@ import { DeliverySignal } from './deliveries/delivery-signal.js';
 import { EndpointSwitch } from './deliveries/endpoint-switch.js';
 import { EndpointTry } from './deliveries/endpoint-try.js';
 import { ErasedDeliveries } from './deliveries/erased-deliveries.js';
-import { MakerRights } from './deliveries/maker-rights.js';
 import { OLD_BODIES, OLD_DELIVERIES } from './deliveries/old-deliveries.js';
 import { PausedDeliveries } from './deliveries/paused-deliveries.js';
 import { ReplayedDeliveries } from './deliveries/replayed-deliveries.js';
@@ -34,7 +33,6 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
     EndpointTest,
     EndpointTry,
     ErasedDeliveries,
-    MakerRights,
     MinuteCalls,
     TenantTallies,
     PausedDeliveries,

@@ -13,6 +13,8 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { makerOf } from '../makers/maker.js';
+import { demandPermissions, permissionsToRead } from '../makers/reading-permissions.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { SecretBox } from '../secrets/secret-box.js';
 import type { DeliveryRow } from './deliveries/delivery-row.js';
@@ -23,7 +25,6 @@ import { recentDeliveries } from './deliveries/recent-deliveries.js';
 import { ReplayedDeliveries } from './deliveries/replayed-deliveries.js';
 import { disabledEvent } from './disabled-event.js';
 import { checkEndpointUrl } from './endpoint-url.js';
-import { demandReadable } from './reading-permissions.js';
 import { newSecret, rotated, shownOnce, type FreshSecret } from './signing-secrets.js';
 import type { CreateWebhookEndpointDto, UpdateWebhookEndpointDto } from './webhook-endpoint.dto.js';
 import { isLive, WebhookEndpointEntity } from './webhook-endpoint.entity.js';
@@ -77,7 +78,7 @@ export class WebhookEndpointsService {
 
   /** @throws Problem `privilege_escalation`, `validation_failed`, `destination_not_allowed`, `duplicate_value`, `limit_reached` */
   async create(context: RequestContext, dto: CreateWebhookEndpointDto): Promise<ShownEndpoint> {
-    demandReadable(context, dto.events);
+    demandPermissions(context, dto.events.flatMap(permissionsToRead));
     await checkEndpointUrl(dto.url, this.config);
     const id = newId();
     const place = { organizationId: context.organizationId, id };
@@ -98,7 +99,7 @@ export class WebhookEndpointsService {
   }
 
   /**
-   * JSON merge; with `rotate_secret` a new secret, shown in this answer, and with another `signing`, too. Who changes what it is told, or where, must be
+   * JSON merge; with `rotate_secret` a new secret, shown in this answer, and with another `signing`, too. Who changes what it is told, or where, or adopts it must be
    * able to read all of it, and is its maker from then on: another address is another reader.
    * @throws Problem as `create`, and `resource_deleted`, `etag_mismatch`, `invalid_state` for `replay_since` of one that is off
    */
@@ -147,7 +148,8 @@ export class WebhookEndpointsService {
     const told = new Set(events ?? before.events);
     const changes = url !== undefined && url !== before.url;
     const subscribes = events !== undefined && !isSame(told, before.events);
-    if (changes || subscribes) demandReadable(context, [...told]);
+    const answers = changes || subscribes || dto.adopt === true;
+    if (answers) demandPermissions(context, [...told].flatMap(permissionsToRead));
     const turned = enabled !== undefined && enabled !== before.enabled;
     return {
       name,
@@ -155,7 +157,7 @@ export class WebhookEndpointsService {
       events,
       enabled,
       signing,
-      ...(changes || subscribes ? makerOf(context) : {}),
+      ...(answers ? makerOf(context) : {}),
       ...(turned ? { disabledReason: enabled ? null : ('manual' as const) } : {}),
       ...(secret === undefined
         ? {}
@@ -206,18 +208,6 @@ export class WebhookEndpointsService {
 /** Whether these are the subscriptions there were, in whatever order. */
 function isSame(told: ReadonlySet<string>, before: readonly string[]): boolean {
   return told.size === before.length && before.every((event) => told.has(event));
-}
-
-/**
- * Whose rights an endpoint lives by from now on. Who acts as another makes it in their own name: it outlives the
- * impersonation, and nothing may go on by the rights of somebody who knows nothing of it.
- */
-function makerOf({ principal, actor }: RequestContext): Pick<WebhookEndpointEntity, 'makerType' | 'makerId'> {
-  if (actor.impersonatorId !== undefined) return { makerType: 'user', makerId: actor.impersonatorId };
-  const { type, id } = principal;
-  if (type === 'api_key' || type === 'oauth_client' || type === 'user')
-    return { makerType: type, makerId: id };
-  throw new Error(`A webhook endpoint cannot be made by ${type}`);
 }
 
 /** Its owner's own switching off is told like the platform's. */

@@ -1,6 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, Database, isDatabaseUnavailable, type WorkerTransaction } from '@customer-platform/database';
+import {
+  afterLocks,
+  Clock,
+  Database,
+  isDatabaseUnavailable,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { Batcher } from '@customer-platform/http';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
@@ -138,8 +144,7 @@ export class ProviderReports {
 
   private async move(tx: WorkerTransaction, matched: readonly MatchedReport[]): Promise<void> {
     if (matched.length === 0) return;
-    const now = this.clock.now();
-    const states = await this.repository.lockSends(tx, matched);
+    const [states, now] = await afterLocks(this.clock, this.repository.lockSends(tx, matched));
     // What a dispatcher still has in hand is its to end: these are looked at again.
     const ready = matched.filter(({ s_id: id }) => isFinal(states.get(id) ?? 'dispatching'));
     if (ready.length === 0) return;

@@ -13,7 +13,7 @@ import { ProviderRegistry, type RegisteredWebhook } from '../providers/provider-
 import type { WebhookCall, WebhookTools } from '../providers/webhook.js';
 import { UsedTokens } from './used-tokens.js';
 
-/** Of what a webhook asks for while its caller waits: a certificate, a confirmation. */
+/** The patience for what a webhook asks for while its caller waits: a certificate, a confirmation. */
 const FETCH_MS = 5_000;
 const MOST_FETCHED_BYTES = 64 * 1024;
 
@@ -28,13 +28,15 @@ interface Reporter {
 type ProviderRequest = IncomingMessage & { readonly params: Readonly<Record<string, string | string[]>> };
 
 /** A call that a provider has signed for an account. */
-export interface ProviderCall {
-  /** The name in the path. */
-  readonly provider: string;
-  readonly webhook: RegisteredWebhook['webhook'];
-  readonly reporter: Reporter;
-  readonly call: WebhookCall;
-  readonly tools: WebhookTools;
+export class ProviderCall {
+  /** @param provider the name in the path */
+  constructor(
+    readonly provider: string,
+    readonly webhook: RegisteredWebhook['webhook'],
+    readonly reporter: Reporter,
+    readonly call: WebhookCall,
+    readonly tools: WebhookTools,
+  ) {}
 }
 
 /** Signatures of providers (messaging.md §7): whose account → signature over the raw bytes. */
@@ -91,7 +93,7 @@ export class ProviderSignatureStrategy extends CredentialStrategy('provider_sign
       await webhook.verify(call, reporter.account, this.tools);
       if (webhook.usedOnce) await this.used.demand({ ...reporter, provider }, webhook.usedOnce(call), call);
     }
-    return { provider, webhook, reporter, call, tools: this.tools };
+    return new ProviderCall(provider, webhook, reporter, call, this.tools);
   }
 
   /** Undefined where nobody has such an account: told apart from a wrong signature by nothing. */

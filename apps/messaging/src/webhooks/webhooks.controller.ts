@@ -3,7 +3,7 @@ import { ApiBody, ApiConsumes, ApiParam, ApiProperty, ApiQuery } from '@nestjs/s
 import { Answer, Authenticated, CorrelationId, Endpoint } from '@customer-platform/http';
 import { IsInt } from 'class-validator';
 import { BUILT_IN } from '../providers/built-in.js';
-import type { ProviderCall } from './provider-signature.strategy.js';
+import { ProviderCall } from './provider-signature.strategy.js';
 import { WebhooksService } from './webhooks.service.js';
 
 /** Names in the path. */

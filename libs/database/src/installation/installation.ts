@@ -41,7 +41,7 @@ const MAY_ASK = `SELECT has_function_privilege('pg_control_system()', 'execute')
 const SERVER = 'SELECT system_identifier::text AS server FROM pg_control_system()';
 const USED_ON = 'UPDATE installation SET postgres = $1 WHERE postgres IS NULL';
 const KAFKA_MARKED = 'UPDATE installation SET kafka = true WHERE id = $1';
-const ADOPTED = 'UPDATE installation SET postgres = $1, kafka = true WHERE id = $2';
+const ADOPTED = 'UPDATE installation SET postgres = $1, kafka = $3 WHERE id = $2';
 const RENEWED = `UPDATE installation SET id = gen_random_uuid(), postgres = NULL, kafka = false RETURNING id`;
 
 /**
@@ -100,12 +100,20 @@ export class Installation {
       await this.database.acrossOrganizations((tx) => tx.query(KAFKA_MARKED, [id]));
   }
 
-  /** Takes the places, and the server that the database is on, from whoever had them. */
-  async adopt(places: readonly MarkedPlace[]): Promise<string> {
+  /**
+   * Takes the places, and the server that the database is on, from whoever had them.
+   * @returns the installation, and which places let themselves not be marked: they are used all the same
+   */
+  async adopt(places: readonly MarkedPlace[]): Promise<{ id: string; unmarked: string[] }> {
     const { id, server } = await this.found();
-    for (const place of places) await place.replace(id);
-    await this.database.acrossOrganizations((tx) => tx.query(ADOPTED, [server, id]));
-    return id;
+    const unmarked: MarkedPlace[] = [];
+    for (const place of places) {
+      await place.replace(id);
+      if ((await place.marks()).length === 0) unmarked.push(place);
+    }
+    const isMarked = !unmarked.some(({ lasting }) => lasting);
+    await this.database.acrossOrganizations((tx) => tx.query(ADOPTED, [server, id, isMarked]));
+    return { id, unmarked: unmarked.map(({ name }) => name) };
   }
 
   /** Makes the database one of a new installation, which has not been anywhere yet. */

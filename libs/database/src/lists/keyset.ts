@@ -19,9 +19,9 @@ export function castOf(type: FilterType): string {
   return CASTS[type];
 }
 
-/** `a DESC, b ASC, id ASC`; nulls come last unless the sort says first. */
+/** `a DESC, b COLLATE text_es ASC, id ASC`; nulls come last unless the sort says first. */
 export function orderBy(sort: ListQuery['sort']): string {
-  return sort.map((key) => `${key.column} ${key.direction.toUpperCase()}${nullsClause(key)}`).join(', ');
+  return sort.map((key) => `${ordered(key)} ${key.direction.toUpperCase()}${nullsClause(key)}`).join(', ');
 }
 
 /** The value of a sort column as a cursor carries it: text that casts back to the very same value. */
@@ -52,7 +52,7 @@ function rowComparison(
   after: readonly (string | null)[],
   parameters: Parameters,
 ): string {
-  const columns = sort.map((key) => key.column).join(', ');
+  const columns = sort.map((key) => ordered(key)).join(', ');
   const values = sort.map((key, at) => parameters.add(after[at], castOf(key.type))).join(', ');
   return `(${columns}) ${sort[0]?.direction === 'desc' ? '<' : '>'} (${values})`;
 }
@@ -68,7 +68,7 @@ function stepwise(
   const later = afterOne(key, value, parameters);
   if (rest.length === 0) return later;
   const same =
-    value === null ? `${key.column} IS NULL` : `${key.column} = ${parameters.add(value, castOf(key.type))}`;
+    value === null ? `${key.column} IS NULL` : `${ordered(key)} = ${parameters.add(value, castOf(key.type))}`;
   return `(${later} OR (${same} AND ${stepwise(rest, after.slice(1), parameters)}))`;
 }
 
@@ -76,8 +76,13 @@ function stepwise(
 function afterOne(key: Sort, value: string | null, parameters: Parameters): string {
   const nullsFirst = key.nulls === 'first';
   if (value === null) return nullsFirst ? `${key.column} IS NOT NULL` : 'false';
-  const beyond = `${key.column} ${key.direction === 'desc' ? '<' : '>'} ${parameters.add(value, castOf(key.type))}`;
+  const beyond = `${ordered(key)} ${key.direction === 'desc' ? '<' : '>'} ${parameters.add(value, castOf(key.type))}`;
   return key.nulls && !nullsFirst ? `(${beyond} OR ${key.column} IS NULL)` : beyond;
+}
+
+/** The expression by which a key is ordered and compared: of text that people read with its collation. */
+function ordered({ column, collation }: Sort): string {
+  return collation === undefined ? column : `(${column}) COLLATE ${collation}`;
 }
 
 function nullsClause(key: Sort): string {

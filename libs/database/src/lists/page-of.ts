@@ -3,6 +3,7 @@ import type { Transaction } from '../transaction.js';
 import { boundedRows, type FirstRows } from './bounded-rows.js';
 import { filterCondition } from './filter-conditions.js';
 import { Parameters } from './parameters.js';
+import { checkedCollationVersion } from './collation-version.js';
 import { pageUntilEnd } from './page-until-end.js';
 import { cursorText, keysetCondition, orderBy } from './keyset.js';
 
@@ -78,6 +79,7 @@ async function readPage<Row extends object, Item>(
   query: ListQuery,
   { map, largeRows, end }: PageOptions<Row, Item>,
 ): Promise<Page<Item>> {
+  const version = await checkedCollationVersion(tx, query);
   const conditions = [
     ...query.filters.map((filter) => filterCondition(filter, parameters)),
     ...keysetCondition(query.sort, query.after, parameters),
@@ -97,12 +99,12 @@ async function readPage<Row extends object, Item>(
     const ended = `SELECT ${keys.join(', ')} FROM (${end}) AS page_source`;
     const bounded = { page: sql, limit: query.limit + 1, end: ended };
     const read = await pageUntilEnd<Row, Row>(tx, bounded, parameters.values);
-    return toPage({ rows: read.rows, cut: false }, query, map, read.end);
+    return toPage({ rows: read.rows, cut: false }, { query, version }, map, read.end);
   }
   const read: FirstRows<Row> = largeRows
     ? await boundedRows<Row>(tx, sql, parameters.values)
     : { rows: await tx.query<Row>(sql, parameters.values), cut: false };
-  return toPage(read, query, map);
+  return toPage(read, { query, version }, map);
 }
 
 /** The first rows of one branch, in the order in which they are merged. */
@@ -112,7 +114,7 @@ function merged(branch: string, where: string, bounds: string): string {
 
 function toPage<Row extends object, Item>(
   { rows, cut }: FirstRows<Row>,
-  query: ListQuery,
+  { query, version }: { query: ListQuery; version: string | undefined },
   map: ((row: Row) => Item) | undefined,
   end?: Row,
 ): Page<Item> {
@@ -120,7 +122,7 @@ function toPage<Row extends object, Item>(
   const last = cut || rows.length > query.limit ? shown.at(-1) : end;
   const keysOf = (row: Row): (string | null)[] =>
     query.sort.map((_, at) => (row as Record<string, string | null>)[`page_key_${at}`] ?? null);
-  const next_cursor = last ? query.cursorFor(keysOf(last)) : null;
+  const next_cursor = last ? query.cursorFor(keysOf(last), version) : null;
   const items = withoutKeys(shown);
   const data = map ? items.map(map) : (items as unknown as Item[]);
   return { data, page: { limit: query.limit, next_cursor } };

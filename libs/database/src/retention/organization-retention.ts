@@ -6,7 +6,7 @@ import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
-import { isTransient } from '../errors.js';
+import { isTransient, ranOut } from '../errors.js';
 import type { Transaction } from '../transaction.js';
 import type { RetainedKind, Removal } from './retention-kinds.js';
 import { RetentionPeriods } from './retention-periods.js';
@@ -182,7 +182,8 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
       // What is given up because the process ends is no failure.
       if (this.job.stopping) return undefined;
       this.backoff.failed(item, error);
-      if (isTransient(error)) throw error;
+      // What ran out of time or memory may be this organization's doing, however often.
+      if (isTransient(error) && !ranOut(error)) throw error;
       return undefined;
     }
   }

@@ -8,7 +8,7 @@ import {
   type CryptoKey,
   type JWK,
 } from 'jose';
-import { Clock } from '../clock.js';
+import { afterLocks, Clock } from '../clock.js';
 import { Database } from '../database.js';
 import type { WorkerTransaction } from '../transaction.js';
 import { KeySeal } from './key-seal.js';
@@ -251,10 +251,11 @@ export class SigningKeys {
 
   private readCurrent(purpose: string, algorithm: SigningAlgorithm): Promise<SigningKey> {
     const reading = async (tx: WorkerTransaction): Promise<SigningKey> => {
-      const now = this.clock.now();
+      let now = this.clock.now();
       let rows = await tx.query<KeyRow>(NEWEST, [purpose, now]);
       if (needsAnother(rows, now)) {
-        await tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
+        const lock = tx.query('SELECT pg_advisory_xact_lock($1, hashtext($2))', [LOCK_SPACE, purpose]);
+        [, now] = await afterLocks(this.clock, lock);
         rows = await tx.query<KeyRow>(NEWEST, [purpose, now]);
         // The first signs at once: there is nobody yet who could have kept what was shown.
         const afterMs = rows.length > 0 ? SHOWN_BEFORE_MS : 0;

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { metrics } from '@customer-platform/http';
-import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
+import { Kafka, logLevel } from 'kafkajs';
+import { aBus, aDatabase, anIsolatedKafka, eventually, given } from '../../test/a-bus.js';
+import { readAny, sendCompressed } from '../../test/compressed-batch.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { RecordProducer } from '../producing/record.producer.js';
@@ -26,29 +28,42 @@ afterEach(() => {
   delete process.env['KAFKA_ACCEPT_GAPS'];
 });
 
+/** kafkajs's `ConfigResourceTypes.TOPIC`. */
+const TOPIC = 2;
+
 interface Consuming {
   readonly seen: string[];
+  readonly proofs: (string | undefined)[];
   readonly consumer: RecordConsumer;
 }
 
 /** A consumer whose positions are kept; topic and group have one name. */
 function consuming(topic: string): Consuming {
   const seen: string[] = [];
+  const proofs: (string | undefined)[] = [];
   const consumer = app.get(RecordConsumers).consume({
     topic,
     group: topic,
     positions: 'kept',
     eachChunk: (records) => {
       seen.push(...records.map(({ partition, value }) => `${String(partition)}:${value.toString()}`));
+      proofs.push(...records.map(({ proof }) => proof?.toString('hex')));
       return Promise.resolve();
     },
   });
-  return { seen, consumer };
+  return { seen, proofs, consumer };
 }
 
+/** Each once, however slow the broker is: what is sent again here would stand there twice. */
 async function write(topic: string, partition: number, values: readonly string[]): Promise<void> {
-  for (const value of values) {
-    await eventually(() => app.get(RecordProducer).sendToPartition(topic, partition, value));
+  const brokers = given(process.env['KAFKA_BROKERS'], 'brokers').split(',');
+  const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer({ idempotent: true });
+  await producer.connect();
+  try {
+    const messages = values.map((value) => ({ partition, value }));
+    await producer.send({ topic: app.get(KafkaClient).named(topic), messages, acks: -1 });
+  } finally {
+    await producer.disconnect();
   }
 }
 
@@ -102,6 +117,36 @@ async function deleteUpTo(topic: string, offset: number): Promise<void> {
     await admin.fetchTopicOffsets(name); // this client must know the topic
     await admin.deleteTopicRecords({ topic: name, partitions: [{ partition: 0, offset: String(offset) }] });
   });
+}
+
+/** Sets how the topic keeps what is written to it. */
+async function compressedAs(topic: string, type: 'producer' | 'uncompressed'): Promise<void> {
+  const name = app.get(KafkaClient).named(topic);
+  const configEntries = [
+    { name: 'compression.type', value: type },
+    { name: 'message.timestamp.type', value: 'LogAppendTime' },
+  ];
+  await app
+    .get(Topics)
+    .withAdmin((admin) =>
+      admin.alterConfigs({ validateOnly: false, resources: [{ type: TOPIC, name, configEntries }] }),
+    );
+}
+
+/** What docs/operations/restore.md gives to kafka-delete-records.sh. */
+async function deleteAsThePageSays(topic: string, end: number): Promise<void> {
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/operations/restore.md'), 'utf8');
+  const said = /```json\n([^`]*"offset": END[^`]*)```/.exec(page)?.[1] ?? '';
+  const name = app.get(KafkaClient).named(topic);
+  const asked = said.replace('TOPIC', name).replace('"partition": P', '"partition": 0');
+  const { partitions } = JSON.parse(asked.replace('END', String(end))) as {
+    partitions: { topic: string; partition: number; offset: number }[];
+  };
+  expect(partitions).toEqual([{ topic: name, partition: 0, offset: end }]);
+  for (const { partition, offset } of partitions) {
+    expect(partition).toBe(0);
+    await deleteUpTo(topic, offset);
+  }
 }
 
 /** The statements of docs/operations/restore.md that have consumers begin at Kafka's own offsets. */
@@ -163,6 +208,42 @@ describe('a consumer whose database was set back', () => {
     expect(await gapOf(topic)).toBeUndefined();
     await going.consumer.stop();
   });
+
+  it('goes on behind a batch that nobody can read, as restore.md says, with what was ours in it', async () => {
+    const topic = 'spec.undecodable';
+    const client = app.get(KafkaClient);
+    await consumedOnce(topic);
+    // Fetched together with the batch, and taken no more than it.
+    await write(topic, 0, ['before']);
+    await compressedAs(topic, 'producer');
+    const headers = { proof: Buffer.of(0xff, 0, 0x80) };
+    const inIt = ['ours', 'nobody’s'].map((value) => ({ partition: 0, key: 'k', value, headers }));
+    await sendCompressed(client, topic, inIt);
+    await compressedAs(topic, 'uncompressed');
+    await write(topic, 0, ['behind']);
+    const stands = consuming(topic);
+    await eventually(async () => {
+      const counted = await metrics.getSingleMetricAsString('event_consumer_undecodable_total');
+      expect(counted).toContain(`{group="${topic}"}`);
+    });
+    const found = await readAny(client, topic, { from: 6, to: 9 });
+    const ours = found.filter(({ value }) => String(value) !== 'nobody’s');
+    const producer = client.producer();
+    await producer.connect();
+    const messages = ours.map((each) => ({ ...each, partition: 0 }));
+    await producer.send({ topic: client.named(topic), messages });
+    await producer.disconnect();
+    await deleteAsThePageSays(topic, 9);
+    await eventually(async () => expect(await gapOf(topic)).toMatch(/ 3$/));
+    await stands.consumer.stop();
+    expect(stands.seen).toEqual([]);
+
+    process.env['KAFKA_ACCEPT_GAPS'] = `${topic}/${topic}/0@6`;
+    const going = consuming(topic);
+    await eventually(() => expect(going.seen).toEqual(['0:behind', '0:before', '0:ours']));
+    expect(going.proofs.at(-1)).toBe('ff0080');
+    await going.consumer.stop();
+  }, 60_000);
 
   it('begins anew when the topic was lost and made again, though it holds more than before', async () => {
     const topic = 'spec.made-again';

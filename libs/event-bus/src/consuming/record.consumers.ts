@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { type Publisher, UnprovenEvent } from '@customer-platform/events';
-import { yieldLoop } from '@customer-platform/http';
+import { log, yieldLoop } from '@customer-platform/http';
+import { LeftForLater } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ParkedEvents } from '../parking/parked-events.js';
@@ -8,7 +9,7 @@ import { proofIn, RecordProofs, VERIFIED_AT_ONCE } from '../proof/record-proofs.
 import { Consumers } from './consumers.js';
 import { KeptPositions } from './kept.positions.js';
 import type { Positions } from './positions.js';
-import type { Chunk, SupervisedConsumer } from './supervised.consumer.js';
+import { type Chunk, pauseBefore, type SupervisedConsumer } from './supervised.consumer.js';
 
 /** A record as it was read. */
 export interface IncomingRecord {
@@ -53,7 +54,8 @@ interface Consumed {
   readonly concurrency?: number;
   /**
    * Takes records of one partition in order. The offset is committed after it resolves. A throw is tried again with
-   * growing pauses, for ever: a record that can never be processed must be set aside by the consumer itself.
+   * growing pauses, for ever: a record that can never be processed must be set aside by the consumer itself. Where it
+   * throws `LeftForLater`, they come again after such a pause with those that have come behind them by then.
    * `heartbeat` may be called in long work; heartbeats also go on beside it.
    */
   eachChunk(records: readonly IncomingRecord[], heartbeat: () => Promise<void>): Promise<void>;
@@ -81,6 +83,8 @@ export class RecordConsumers implements OnModuleDestroy {
 
   /** Starts consuming, whether the broker is there yet or not; the topic is made if it is missing. */
   consume(consumption: RecordConsumption): RecordConsumer {
+    /** Counts how often in a row records of a partition were left. */
+    const left = new Map<number, number>();
     const consumer = this.consumers.start(this.client, this.topics, {
       group: consumption.group,
       topics: [consumption.topic],
@@ -89,7 +93,18 @@ export class RecordConsumers implements OnModuleDestroy {
       positions: consumption.positions === 'kept' ? this.kept : consumption.positions,
       process: async (chunk) => {
         const records = await this.read(chunk, consumption);
-        if (records.length > 0) await consumption.eachChunk(records, () => chunk.heartbeat());
+        if (records.length === 0) return;
+        try {
+          await consumption.eachChunk(records, () => chunk.heartbeat());
+        } catch (error) {
+          if (!(error instanceof LeftForLater)) throw error;
+          const times = left.get(chunk.partition) ?? 0;
+          left.set(chunk.partition, times + 1);
+          log.error({ err: error, group: consumption.group, times }, 'Records stall; others go on with them');
+          await chunk.pause(pauseBefore(times));
+          throw error;
+        }
+        left.delete(chunk.partition);
       },
     });
     this.started.push(consumer);

@@ -1,8 +1,8 @@
-import { zstdCompressSync } from 'node:zlib';
 import type { INestApplication } from '@nestjs/common';
 import { metrics } from '@customer-platform/http';
 import kafkajs, { type Consumer, type ConsumerRunConfig } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
+import { sendCompressed } from '../../test/compressed-batch.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { RecordProducer } from '../producing/record.producer.js';
@@ -273,27 +273,10 @@ describe('a topic of another module', () => {
 });
 
 describe('a batch in a compression that nobody here knows', () => {
-  const { CompressionCodecs, CompressionTypes } = kafkajs;
-  const unknown = CompressionCodecs[CompressionTypes.ZSTD];
-
-  async function sendCompressed(topic: string): Promise<void> {
-    CompressionCodecs[CompressionTypes.ZSTD] = () => ({
-      compress: ({ buffer }: { buffer: Buffer }) => Promise.resolve(zstdCompressSync(buffer)),
-      decompress: () => Promise.reject(new Error('Nobody reads it here')),
-    });
-    const client = app.get(KafkaClient);
-    const producer = client.producer();
-    await producer.connect();
-    const messages = [{ key: 'k', value: 'compressed' }];
-    await producer.send({ topic: client.named(topic), messages, compression: CompressionTypes.ZSTD });
-    await producer.disconnect();
-    CompressionCodecs[CompressionTypes.ZSTD] = unknown;
-  }
-
   it('is written by the broker as it can be read', async () => {
     const topic = 'spec.recompressed';
     await app.get(Topics).ensure([topic]);
-    await sendCompressed(topic);
+    await sendCompressed(app.get(KafkaClient), topic);
     const { consumer, values } = await consuming(topic, app.get(KafkaClient), 1);
     await eventually(() => {
       expect([...values].sort()).toEqual(['0', 'compressed']);
@@ -312,7 +295,7 @@ describe('a batch in a compression that nobody here knows', () => {
         topics: [{ topic: name, numPartitions: 1, configEntries }],
       }),
     );
-    await sendCompressed(topic);
+    await sendCompressed(app.get(KafkaClient), topic);
     const { consumer, values } = await consuming(topic, client, 1);
     try {
       await eventually(async () => {

@@ -1,7 +1,7 @@
 import { log, metrics, SteadyLoop } from '@customer-platform/http';
 import type { Consumer, EachBatchPayload, KafkaMessage } from 'kafkajs';
 import { Counter } from 'prom-client';
-import { ConsumptionEnded, TopicsMissing } from '../errors.js';
+import { ConsumptionEnded, LeftForLater, TopicsMissing } from '../errors.js';
 import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import { pause, within } from '../within.js';
@@ -71,6 +71,8 @@ export class SupervisedConsumer {
   /** Where the database keeps the positions; without them Kafka's offsets are the positions, and told of at once. */
   private readonly commits: OffsetCommits | undefined;
   private readonly loop: SteadyLoop;
+  /** Partitions of which a chunk was left: the next holds all that is there, for what stands behind it goes on before it. */
+  private readonly widened = new Set<string>();
 
   constructor(
     private readonly client: KafkaClient,
@@ -257,6 +259,8 @@ export class SupervisedConsumer {
     const first = batch.firstOffset();
     if (first !== null && this.assigned?.follows(consumer, topic, partition, first) === false) return;
     const began = Date.now();
+    const place = `${topic} ${String(partition)}`;
+    const size = this.widened.has(place) ? Infinity : this.consumption.chunkSize;
     const live = (): boolean => !this.stopping && payload.isRunning() && !payload.isStale();
     const beat = async (): Promise<void> => {
       try {
@@ -267,7 +271,7 @@ export class SupervisedConsumer {
       this.signOfLife = Date.now();
     };
     try {
-      for (const messages of chunksOf(batch.messages, this.consumption.chunkSize)) {
+      for (const messages of chunksOf(batch.messages, size)) {
         if (!live()) return;
         await this.processWhileBeating({
           topic: this.client.unnamed(batch.topic),
@@ -279,6 +283,7 @@ export class SupervisedConsumer {
         const last = messages.at(-1);
         if (last) payload.resolveOffset(last.offset);
         this.assigned?.processed(topic, partition, messages);
+        this.widened.delete(place);
         this.commits?.resolved(payload);
         if (this.stopping) await this.commits?.commit();
         await beat();
@@ -287,6 +292,7 @@ export class SupervisedConsumer {
         await waitAlive(began + BUSY_EVERY_MS - Date.now(), live, beat);
       }
     } catch (error) {
+      if (error instanceof LeftForLater) this.widened.add(place);
       if (error instanceof ConsumptionEnded) return;
       // kafkajs must see its own error: it joins the group again.
       throw error instanceof MembershipLost ? error.cause : error;
@@ -312,12 +318,17 @@ export class SupervisedConsumer {
           if (error instanceof ConsumptionEnded || error instanceof MembershipLost) throw error;
           log.error({ err: error, group: this.consumption.group, tried }, 'A chunk failed; trying it again');
         }
-        await chunk.pause(Math.min(100 * 2 ** tried, 2_000));
+        await chunk.pause(pauseBefore(tried));
       }
     } finally {
       clearInterval(beside);
     }
   }
+}
+
+/** Returns, in milliseconds, how long what was tried so often before waits until it is tried again. */
+export function pauseBefore(tried: number): number {
+  return Math.min(100 * 2 ** tried, 2_000);
 }
 
 /** The group has moved on, or its coordinator is away. */

@@ -1,7 +1,14 @@
 import { DatabaseUnavailable } from '@customer-platform/database';
 import fc from 'fast-check';
 import { ConsumptionEnded } from '../errors.js';
-import { ATTEMPTS, ChunkDelivery, type Delivered, type Receiver, TRIES_TOGETHER } from './chunk.delivery.js';
+import {
+  ATTEMPTS,
+  ChunkDelivery,
+  type Delivered,
+  MOST_STALLS,
+  type Receiver,
+  TRIES_TOGETHER,
+} from './chunk.delivery.js';
 import { Stalls, STALLS, UNPROVEN } from './stalls.js';
 
 interface Numbered extends Delivered {
@@ -180,6 +187,13 @@ describe('ChunkDelivery of an event that alone runs into a time limit', () => {
       return super.handle(type, run);
     }
   }
+  const aFurther = (place: number): Numbered => ({
+    key: `own ${String(place)}`,
+    type: 'x',
+    part: 'topic/0',
+    owner: 'only',
+    place,
+  });
   const placesOf = (events: readonly Numbered[]): number[] => events.map(({ place }) => place);
   const runsWith = ({ runs }: Stalling, place: number): number =>
     runs.filter((run) => run.includes(place)).length;
@@ -210,6 +224,51 @@ describe('ChunkDelivery of an event that alone runs into a time limit', () => {
     // Once it is known, it is tried after all others.
     expect(placesOf(receiver.done.slice(before, before + 46))).not.toContain(27);
     expect(placesOf(receiver.done.slice(-3))).toEqual([27, 37, 47]);
+  });
+
+  it('tries few of an owner of whom all stall, lets the others have their effect first, and gives up all in the end', async () => {
+    const events = partitions(60).map((event) => ({
+      ...event,
+      key: String(event.place),
+      owner: event.place % 6 === 5 ? 'other' : 'slow',
+    }));
+    const slow = events.filter(({ owner }) => owner === 'slow');
+    const receiver = new Stalling(new Set(placesOf(slow)));
+    const stalls = someStalls();
+    let left: readonly Numbered[] = events;
+    for (let round = 0; left.length > 0 && round < slow.length; round += 1) {
+      const before = receiver.runs.length;
+      // As one of others comes with each round.
+      const fresh = {
+        key: `new ${String(round)}`,
+        type: 'x',
+        part: 'topic/0',
+        owner: 'other',
+        place: 100 + round,
+      };
+      left = await deliveryTo(receiver, stalls).deliver([...left, fresh]);
+      const alone = receiver.runs
+        .slice(before)
+        .filter(([only, ...more]) => only !== undefined && more.length === 0);
+      expect(alone.filter(([only = 0]) => receiver.slow.has(only)).length).toBeLessThanOrEqual(
+        2 * MOST_STALLS,
+      );
+      expect(receiver.done.filter(({ place }) => place < 100)).toHaveLength(10);
+    }
+    expect(placesOf(receiver.givenUp).sort((a, b) => a - b)).toEqual(placesOf(slow));
+  });
+
+  it('lets those of an owner through of whom five are known to stall, and nobody else comes', async () => {
+    const events = partitions(50).map(({ place }) => aFurther(place));
+    const receiver = new Stalling(new Set([0, 1, 2, 3, 4, 49]));
+    const stalls = someStalls();
+    const rounds = 6;
+    let left: readonly Numbered[] = events;
+    for (let round = 0; round < rounds; round += 1)
+      left = await deliveryTo(receiver, stalls).deliver([...left, aFurther(100 + round)]);
+    expect(left).toEqual([]);
+    expect(receiver.done).toHaveLength(44 + rounds);
+    expect(placesOf(receiver.givenUp).sort((a, b) => a - b)).toEqual([...receiver.slow]);
   });
 
   it('blames none while nothing else comes through', async () => {

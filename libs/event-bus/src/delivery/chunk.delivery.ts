@@ -13,15 +13,21 @@ export interface Receiver<T extends Keyed> {
   pause(ms: number): Promise<void>;
 }
 
-/** What is delivered: a part is what is read by itself, a partition. */
+/** What is delivered: a part is what is read by itself, a partition; an owner is an organization. */
 export interface Delivered extends Keyed {
   readonly part?: string;
+  readonly owner?: string;
 }
 
 /** How often an event is tried alone before it is given up. */
 export const ATTEMPTS = 3;
 /** How often a run is tried before its parts are, where one of its events may be what it fails for. */
 export const TRIES_TOGETHER = 3;
+/**
+ * So many events of an owner may stall alone in a round, and as many of those known to: each takes a time limit, and others
+ * wait for the next round.
+ */
+export const MOST_STALLS = 5;
 const POISON_PAUSE_MS = [100, 500];
 /** An outage is told when it begins and then at every fifteenth try, about every half minute. */
 const SAY_EVERY = 15;
@@ -46,6 +52,8 @@ export class ChunkDelivery<T extends Delivered> {
   private stuck = new Set<string>();
   /** How often something stalled since anything came through. */
   private inARow = 0;
+  /** By owner, how many of its events stalled alone: in this round those not known to, then those that are. */
+  private stalledOf = new Map<string | undefined, number>();
 
   constructor(
     private readonly receiver: Receiver<T>,
@@ -65,7 +73,9 @@ export class ChunkDelivery<T extends Delivered> {
       this.later = new Set();
       this.stuck = new Set();
       const { free, suspects } = this.apart(waiting);
+      this.stalledOf = new Map();
       for (const run of layered(free)) await this.deliverRun(run);
+      this.stalledOf = new Map();
       for (const suspect of suspects) await this.deliverRun([suspect], 1);
       waiting = waiting.filter((event) => this.later.has(event));
       if (waiting.length > 0 && waiting.every(({ key }) => this.stuck.has(key))) {
@@ -94,6 +104,11 @@ export class ChunkDelivery<T extends Delivered> {
     for (const event of run) if (this.held.has(event.key)) this.later.add(event);
     const [first] = free;
     if (!first) return;
+    if (free.length === 1 && (this.stalledOf.get(first.owner) ?? 0) >= MOST_STALLS) {
+      this.stuck.add(first.key);
+      this.hold(first);
+      return;
+    }
     const failure = await this.attempt(() => this.receiver.handle(first.type, free), tries);
     if (!failure) {
       this.inARow = 0;
@@ -118,6 +133,7 @@ export class ChunkDelivery<T extends Delivered> {
   /** Others go on before it is tried again. */
   private async stalled(event: T, error: unknown): Promise<void> {
     const times = this.stalls.note(event);
+    this.countStall(event.owner);
     if (mayBeOfItsValues(error) && this.stalls.isAtFault(event)) {
       await this.giveUp(event, { error, attempts: times });
       return;
@@ -128,6 +144,10 @@ export class ChunkDelivery<T extends Delivered> {
     this.hold(event);
     await this.receiver.pause(outagePause(Math.max(this.inARow, times - 1)));
     this.inARow += 1;
+  }
+
+  private countStall(owner: string | undefined): void {
+    this.stalledOf.set(owner, (this.stalledOf.get(owner) ?? 0) + 1);
   }
 
   private hold(event: T): void {
@@ -171,10 +191,13 @@ export class ChunkDelivery<T extends Delivered> {
   }
 }
 
-/** By partition where there are several, else one by one. */
+/** By partition where there are several, else by owner, else one by one. */
 function partsOf<T extends Delivered>(run: readonly T[]): T[][] {
-  const parts = Map.groupBy(run, ({ part }) => part);
-  return parts.size > 1 ? [...parts.values()] : run.map((event) => [event]);
+  for (const by of ['part', 'owner'] as const) {
+    const parts = Map.groupBy(run, (event) => event[by]);
+    if (parts.size > 1) return [...parts.values()];
+  }
+  return run.map((event) => [event]);
 }
 
 function halvesOf<T>(run: readonly T[]): T[][] {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { INestApplication } from '@nestjs/common';
 import { Database, Installation, OtherInstallation } from '@customer-platform/database';
-import { aBus, aDatabase, anIsolatedKafka } from '../../test/a-bus.js';
+import { aBus, aDatabase, anIsolatedKafka, eventually } from '../../test/a-bus.js';
+import { POLICY_VIOLATION, refusing } from '../../test/refusing-admin.js';
 import { KafkaClient } from './kafka.client.js';
 import { MarkedKafka } from './marked.kafka.js';
 import { Topics } from './topics.js';
@@ -41,12 +42,15 @@ async function started<T>(work: (app: INestApplication) => Promise<T>): Promise<
 const marks = (app: INestApplication): Promise<string[]> =>
   app.get(Topics).withAdmin((admin) => new MarkedKafka(app.get(KafkaClient), admin, 'core').marks());
 
-const adopt = (app: INestApplication): Promise<string> =>
-  app
-    .get(Topics)
-    .withAdmin((admin) =>
-      app.get(Installation).adopt([new MarkedKafka(app.get(KafkaClient), admin, 'core')]),
-    );
+const adopt = async (app: INestApplication): Promise<string> => (await adopted(app)).id;
+
+/** On brokers that refuse what this says. */
+function adopted(app: INestApplication, refuses?: (said: string) => boolean) {
+  return app.get(Topics).withAdmin((admin) => {
+    const asked = refuses ? refusing(admin, POLICY_VIOLATION, refuses) : admin;
+    return app.get(Installation).adopt([new MarkedKafka(app.get(KafkaClient), asked, 'core')]);
+  });
+}
 
 const sql = (app: INestApplication, text: string): Promise<unknown> =>
   app.get(Database).acrossOrganizations((tx) => tx.query(text));
@@ -127,6 +131,49 @@ describe('an installation and its Kafka', () => {
     // A copy that is still led to what the original uses.
     await expect(aBus([], { role: 'api' })).rejects.toThrow(`is used by the installation ${former}`);
   });
+
+  it('is adopted where the brokers let no mark be made and there is none, and starts there', async () => {
+    await anInstallation();
+    process.env['PLATFORM_MODE'] = 'local';
+    const refusesAll = (): boolean => true;
+    const { id, unmarked } = await started((app) => adopted(app, refusesAll));
+    expect(unmarked).toEqual(['Kafka']);
+    process.env['PLATFORM_MODE'] = 'production';
+    // It is asked for a mark as a new one is, not taken for one that has lost it.
+    expect(await started(marks)).toEqual([id]);
+    await expect(started((app) => adopted(app, refusesAll))).resolves.toEqual({ id, unmarked: [] });
+  });
+
+  it.each(['createTopics', 'deleteTopics'])(
+    'says what to do where %s is refused and another has its mark, and goes on once that is done',
+    async (refused) => {
+      await anInstallation();
+      const former = await started((app) => app.get(Installation).id());
+      await anInstallation();
+      process.env['PLATFORM_MODE'] = 'local';
+      const id = await started(async (app) => {
+        const prefix = app.get(KafkaClient).named('core.installation.');
+        const own = await app.get(Installation).id();
+        await expect(adopted(app, (said) => said.startsWith(refused))).rejects.toThrow(
+          new RegExp(
+            `^The brokers do not let this client make the topic ${prefix}${own} or delete ${prefix}${former}\\. Have`,
+          ),
+        );
+        expect(await marks(app)).toContain(former);
+        // As whoever runs the brokers does it.
+        await app.get(Topics).withAdmin(async (admin) => {
+          await admin.createTopics({ topics: [{ topic: `${prefix}${own}`, numPartitions: 1 }] });
+          await admin.deleteTopics({ topics: [`${prefix}${former}`] });
+        });
+        // What is deleted is listed for a moment still.
+        await eventually(async () => expect(await marks(app)).toEqual([own]));
+        expect(await adopted(app, () => true)).toEqual({ id: own, unmarked: [] });
+        return own;
+      });
+      process.env['PLATFORM_MODE'] = 'production';
+      expect(await started(marks)).toEqual([id]);
+    },
+  );
 
   it('asks nothing of a database restored in place to an earlier moment', async () => {
     await anInstallation();

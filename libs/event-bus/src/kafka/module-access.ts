@@ -50,7 +50,7 @@ export function passingGroupOf(module: Publisher): string {
 }
 
 /** The types of events that controllers below a module of Nest take. */
-function eventsHeardBy(root: Type): Set<EventType> {
+export function eventsHeardBy(root: Type): Set<EventType> {
   const seen = new Set<unknown>();
   const types = new Set<EventType>();
   const waiting: unknown[] = [root];

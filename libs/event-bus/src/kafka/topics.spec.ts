@@ -1,9 +1,9 @@
 import type { INestApplication } from '@nestjs/common';
 import type { Admin, ConfigEntries } from 'kafkajs';
 import { aBus, aDatabase, anIsolatedKafka } from '../../test/a-bus.js';
+import { refusing } from '../../test/refusing-admin.js';
 import { KafkaClient } from './kafka.client.js';
 import { MarkedKafka } from './marked.kafka.js';
-import { createErrorFromCode } from './protocol-error.js';
 import { Topics } from './topics.js';
 
 const TOPIC = 2;
@@ -115,25 +115,10 @@ describe.each([
   ['INVALID_CONFIG', 40],
   ['INVALID_REQUEST', 42],
 ])('brokers that answer %s to what their owner does not let be set', (_, code) => {
-  /** An administration client of them: the cluster of these tests, which refuses nothing, but for what `refuses` says. */
-  function refusing(admin: Admin, refuses: (said: string) => boolean): Admin {
-    const guarded = (name: 'createTopics' | 'alterConfigs') => (asked: never) => {
-      if (!refuses(JSON.stringify(asked))) return admin[name](asked);
-      const error = createErrorFromCode(code);
-      if (name === 'alterConfigs') throw error;
-      const ofTopic = Object.assign(new Error('refused', { cause: error }), {
-        name: 'KafkaJSCreateTopicError',
-        type: (error as { type?: unknown }).type,
-      });
-      throw Object.assign(new Error('refused'), { name: 'KafkaJSAggregateError', errors: [ofTopic] });
-    };
-    return { ...admin, createTopics: guarded('createTopics'), alterConfigs: guarded('alterConfigs') };
-  }
-
   function topicsThere(): Topics {
     const client = app.get(KafkaClient);
     const theirs = Object.create(client, {
-      admin: { value: () => refusing(client.admin(), (said) => said.includes('compression.type')) },
+      admin: { value: () => refusing(client.admin(), code, (said) => said.includes('compression.type')) },
     }) as KafkaClient;
     return new Topics(theirs, { module: 'core' });
   }
@@ -163,7 +148,7 @@ describe.each([
     await withAdmin((admin) =>
       new MarkedKafka(
         client,
-        refusing(admin, (said) => said.includes('installation')),
+        refusing(admin, code, (said) => said.includes('installation')),
         'core',
       ).mark(`of-${String(code)}`),
     );

@@ -202,6 +202,31 @@ describe('the outbox and one relay', () => {
     await told.stop();
   });
 
+  it('publishes the rows of other shards while somebody holds a row of one', async () => {
+    const [held, free, admin] = [randomUUID(), randomUUID(), await database.admin()];
+    const left = async (): Promise<string[]> => {
+      const sql = 'SELECT organization_id AS id FROM outbox WHERE organization_id = ANY($1)';
+      return (await admin.query<{ id: string }>(sql, [[held, free]])).rows.map(({ id }) => id);
+    };
+    // Not the ten seconds that a process waits for a lock. No relay has the shards before the row is held.
+    await admin.query(`
+      CREATE FUNCTION wait_briefly() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM set_config('lock_timeout', '200', true); RETURN NULL; END $$;
+      CREATE TRIGGER wait_briefly BEFORE DELETE ON outbox FOR EACH STATEMENT EXECUTE FUNCTION wait_briefly();
+      SELECT pg_advisory_lock(x'6f626f78'::int, shard) FROM generate_series(3, 4) AS shard;
+      INSERT INTO outbox (organization_id, shard, topic, messages)
+      SELECT waiting.id::uuid, shard, 'core.domain-events', '[["key", "{}", "spec.unknown.v1"]]'
+        FROM (VALUES ('${held}', 3), ('${free}', 4)) AS waiting (id, shard)`);
+    await admin.query('BEGIN');
+    await admin.query('SELECT FROM outbox WHERE organization_id = $1 FOR UPDATE', [held]);
+    await admin.query('SELECT pg_advisory_unlock_all()');
+    await eventually(async () => expect(await left()).toEqual([held]));
+    await admin.query('ROLLBACK');
+    await eventually(async () => expect(await left()).toEqual([]));
+    await admin.query('DROP TRIGGER wait_briefly ON outbox; DROP FUNCTION wait_briefly()');
+    await admin.end();
+  });
+
   it('publishes far more than one request holds, in order', async () => {
     const key = randomUUID();
     const messages = Array.from({ length: 300 }, (_, number) => ({

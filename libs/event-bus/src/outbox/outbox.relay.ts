@@ -1,7 +1,15 @@
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { databaseConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, jsons, type Transaction } from '@customer-platform/database';
-import { log, SteadyLoop } from '@customer-platform/http';
+import {
+  Clock,
+  Database,
+  isTransient,
+  jsons,
+  postgresFailure,
+  type Transaction,
+} from '@customer-platform/database';
+import { ItemBackoff, log, SteadyLoop } from '@customer-platform/http';
+import { mayBeOfOneEvent } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { ProducerLine } from '../producing/producer.line.js';
@@ -52,6 +60,11 @@ const lockShards = (most: number): string => `
 const LOCK_SHARDS = lockShards(SHARDS);
 const LOCK_SOME_SHARDS = lockShards(SHARDS_OF_BACKLOG);
 
+/** One of them, if it is free. */
+const lockShard = (shard: number): string => `
+  SELECT CASE WHEN pg_try_advisory_xact_lock(${String(LOCK_SPACE)}, ${String(shard)})
+              THEN ARRAY[${String(shard)}] ELSE '{}' END AS taken, true AS waiting`;
+
 /**
  * A shard gives its first row and as many more as stay within the bound; after an outage rows are many and small, so a
  * bound by their number would make the backlog crawl. What is stored as it is is measured without being read; only what
@@ -85,16 +98,24 @@ interface Look {
   readonly settled: number;
   /** Whether rows wait that this relay could not take, or not publish. */
   readonly waiting: boolean;
+  /** No shard could be taken: others have those that wait. */
+  readonly isElsewhere?: boolean;
 }
 
 const NOTHING: Look = { settled: 0, waiting: false };
+/** The name of the work in metrics and log lines. */
+const NAME = 'outbox-relay';
+/** Of the time that a shard's failure takes, the others have so much more before another that fails is tried. */
+const TIMES = 2;
+
 /** After a failure: what was too much at once may be borne in halves. */
 const MUCH: Look = { settled: ENOUGH_MESSAGES, waiting: true };
 
 /**
  * Publishes what transactions left in the outbox. A shard is relayed by one relay at a time (an advisory lock for the
  * length of the transaction), in the order of its rows: take, publish with `acks=-1`, delete what was written, commit.
- * A crash in between publishes again; consumers recognise repeats. Several processes share the shards.
+ * A crash in between publishes again; consumers recognise repeats. Several processes share the shards. A shard with a row
+ * that cannot be read or deleted waits by itself, is told and tried again; the others go on.
  */
 @Injectable()
 export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -106,7 +127,11 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
   private wake: (() => void) | undefined;
   private listener: OutboxListener | undefined;
   private unwatch: (() => void) | undefined;
-  private readonly loop = new SteadyLoop({ name: 'outbox-relay', takes: 'rows of outbox' });
+  private readonly loop = new SteadyLoop({ name: NAME, takes: 'rows of outbox' });
+  /** Shards that fail by themselves, and when the next of them may be tried. */
+  private readonly failing = new Set<number>();
+  private readonly backoff: ItemBackoff;
+  private restsUntil = 0;
 
   constructor(
     private readonly database: Database,
@@ -114,7 +139,9 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     client: KafkaClient,
     topics: Topics,
     proofs: RecordProofs,
+    clock: Clock,
   ) {
+    this.backoff = new ItemBackoff(NAME, clock);
     this.line = new ProducerLine(() => client.producer());
     this.publishing = new OutboxPublishing(topics, new RecordSending(client, topics, this.line, proofs));
   }
@@ -160,7 +187,7 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
       try {
         await this.line.connect();
         this.raised = false;
-        last = await this.relayOnce(last.settled >= ENOUGH_MESSAGES);
+        last = await this.relayAll(last.settled >= ENOUGH_MESSAGES);
         failures = 0;
         if (last.settled === 0) await this.idle(last.waiting ? LOOK_AGAIN_MS : LOOK_UNTOLD_MS);
         if (last.settled < ENOUGH_MESSAGES && !this.stopping) await pause(LINGER_MS);
@@ -178,36 +205,87 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     await this.loop.run(() => this.stopping, turn);
   }
 
+  /** Where a row of them fails, each shard by itself. */
+  private async relayAll(backlog: boolean): Promise<Look> {
+    if (this.failing.size > 0) await this.tryFailing();
+    try {
+      return await this.relayOnce(backlog ? LOCK_SOME_SHARDS : LOCK_SHARDS);
+    } catch (error) {
+      if (!isOfRows(error)) throw error;
+      let settled = 0;
+      for (let shard = 0; shard < SHARDS && !this.stopping; shard += 1)
+        if (!this.failing.has(shard)) settled += await this.relayAlone(shard);
+      // What not one of them is spared, those without rows included, is no row's doing.
+      if (this.failing.size === SHARDS) {
+        this.failing.clear();
+        throw error;
+      }
+      return { settled, waiting: true };
+    }
+  }
+
+  /** One at a time, and not before the others have had their part of the time. */
+  private async tryFailing(): Promise<void> {
+    if (performance.now() < this.restsUntil) return;
+    const due = [...this.failing].find((shard) => !this.backoff.waits(nameOf(shard)));
+    if (due !== undefined) await this.relayAlone(due);
+  }
+
+  /** @returns how many messages were settled */
+  private async relayAlone(shard: number): Promise<number> {
+    const began = performance.now();
+    try {
+      const { settled, isElsewhere } = await this.relayOnce(lockShard(shard), shard);
+      if (isElsewhere) return 0;
+      this.failing.delete(shard);
+      this.backoff.passed(nameOf(shard));
+      return settled;
+    } catch (error) {
+      if (!isOfRows(error)) throw error;
+      this.failing.add(shard);
+      this.backoff.failed(nameOf(shard), error);
+      const now = performance.now();
+      this.restsUntil = now + TIMES * (now - began);
+      return 0;
+    }
+  }
+
   /**
    * Relays the heads of the shards that wait and are free: a statement takes them, a request publishes them, a statement
    * settles them, of however many organizations they are.
+   * @param alone a shard that is tried by itself: what cannot be deleted is not published
    */
-  private async relayOnce(backlog: boolean): Promise<Look> {
+  private async relayOnce(question: string, alone?: number): Promise<Look> {
     await this.publishing.release();
     return this.database.acrossOrganizations(
       async (tx, answer): Promise<Look> => {
         const { taken, waiting } = answer as unknown as { taken: number[]; waiting: boolean };
-        if (taken.length === 0) return { settled: 0, waiting };
-        const rows = await tx.prepared<OutboxRow>(TAKE, [taken, this.publishing.heldIds]);
+        if (taken.length === 0) return { settled: 0, waiting, isElsewhere: true };
+        const shards = alone === undefined ? taken.filter((shard) => !this.failing.has(shard)) : taken;
+        const rows = await tx.prepared<OutboxRow>(TAKE, [shards, this.publishing.heldIds]);
         if (rows.length === 0) return { settled: 0, waiting: true };
         rows.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
+        if (alone !== undefined) await this.tryToForget(tx, rows);
         const published = await this.publishing.publish(rows);
         await this.settle(tx, published);
         return { settled: published.settled, waiting: true };
       },
-      { onePlan: true, settings: BY_INDEX, question: backlog ? LOCK_SOME_SHARDS : LOCK_SHARDS },
+      { onePlan: true, settings: BY_INDEX, question },
     );
   }
 
+  /** What would be published anew with each try is found out before. */
+  private async tryToForget(tx: Transaction, rows: readonly OutboxRow[]): Promise<void> {
+    await tx.query('SAVEPOINT trying');
+    await tx.prepared(FORGET, keysOf(rows));
+    await tx.query('ROLLBACK TO SAVEPOINT trying');
+  }
+
   private async settle(tx: Transaction, { gone, shortened }: Published): Promise<void> {
-    const keys = (rows: readonly OutboxRow[]): [string[], string[]] => [
-      rows.map(({ organization_id: organizationId }) => organizationId),
-      rows.map(({ id }) => id),
-    ];
-    if (gone.length > 0) await tx.prepared(FORGET, keys(gone));
+    if (gone.length > 0) await tx.prepared(FORGET, keysOf(gone));
     if (shortened.length === 0) return;
     const rest = jsons(shortened.map(({ messages }) => JSON.stringify(messages)));
-    await tx.query(SHORTEN, [...keys(shortened), rest]);
+    await tx.query(SHORTEN, [...keysOf(shortened), rest]);
   }
 
   /** Waits until something is appended, at most `ms`; during an outage appends do not wake it. */
@@ -223,4 +301,21 @@ export class OutboxRelay implements OnApplicationBootstrap, BeforeApplicationShu
     });
     this.wake = undefined;
   }
+}
+
+function keysOf(rows: readonly OutboxRow[]): [string[], string[]] {
+  return [rows.map(({ organization_id: organizationId }) => organizationId), rows.map(({ id }) => id)];
+}
+
+/** As a shard is told of. */
+function nameOf(shard: number): string {
+  return `shard ${String(shard)}`;
+}
+
+/**
+ * Whether a statement failed for what it met in its rows, or may have: time limits, and locks on them that others hold. Not
+ * where PostgreSQL is away, or does not even end a statement at its limit.
+ */
+function isOfRows(error: unknown): boolean {
+  return postgresFailure(error) !== undefined && (!isTransient(error) || mayBeOfOneEvent(error));
 }

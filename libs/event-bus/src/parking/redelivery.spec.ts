@@ -27,6 +27,8 @@ type Consent = DomainEvent<'core.consent.recorded.v1'>;
 
 /** What a programmer's mistake keeps from being processed, until it is put right. */
 const mistakes = new Set<string>();
+/** What takes longer than PostgreSQL gives it. */
+const slow = new Set<string>();
 const taken: string[] = [];
 
 /** Counts each event once, as consumers do. */
@@ -44,6 +46,9 @@ class Counting {
         if (!(await this.inbox.claim(tx, 'counting', [id])).has(id)) return;
         await tx.query(`INSERT INTO counters VALUES ($1, $2, 1)`, [organizationId, data.purpose]);
         if (mistakes.has(data.purpose)) throw new TypeError('a mistake');
+        if (!slow.has(data.purpose)) return;
+        await tx.query(`SET LOCAL statement_timeout = 100`);
+        await tx.query('SELECT pg_sleep(60)');
       });
     }
   }
@@ -167,6 +172,19 @@ describe('redelivery', () => {
     expect(taken).toEqual(before);
     expect(await redeliver({ organizationId })).toEqual([]);
     expect(await counted(organizationId)).toEqual(['one', 'two']);
+  });
+
+  it('leaves one that runs out of time, and goes on behind it', async () => {
+    const { organizationId } = await parked('slow', 'quick');
+    mistakes.clear();
+    slow.add('slow');
+    const redelivered = await redeliver({ organizationId });
+    expect(redelivered.map(({ error }) => error !== undefined)).toEqual([true, false]);
+    expect(await counted(organizationId)).toEqual(['quick']);
+    expect((await parkedIn(organizationId)).map(({ attempts }) => attempts)).toEqual([4]);
+    slow.clear();
+    expect(errorsOf(await redeliver({ organizationId }))).toEqual([]);
+    expect(await counted(organizationId)).toEqual(['quick', 'slow']);
   });
 
   it('takes one by its id, or those of a consumer', async () => {

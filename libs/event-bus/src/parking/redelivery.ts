@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ranOut } from '@customer-platform/database';
 import { parseDomainEvent } from '@customer-platform/events';
 import { isInfrastructureError } from '../errors.js';
 import { RecordProofs } from '../proof/record-proofs.js';
@@ -26,7 +27,8 @@ export class Redelivery {
    * All that the filter leaves, each once, the longest parked first. An event that succeeds is removed after its
    * effect: a crash in between delivers it a third time, which its consumer recognises as any other repeat.
    * @param options.unproven somebody answers for what carries no proof of who wrote it
-   * @throws whatever says that the database, or what else an effect needs, is away: no event is at fault then
+   * @throws whatever says that the database, or what else an effect needs, is away: no event is at fault then. One that runs
+   *   out of time stays parked.
    */
   async *run(filter: ParkedFilter, { unproven = false } = {}): AsyncGenerator<Redelivered> {
     for (let page = await this.parked.page(filter, AT_ONCE); page.length > 0;) {
@@ -40,7 +42,7 @@ export class Redelivery {
       if (!unproven) this.demandProof(parked);
       await this.transport.redeliver(parked.consumer, parseDomainEvent(parked.topic, parked.payload));
     } catch (error) {
-      if (isInfrastructureError(error)) throw error;
+      if (isInfrastructureError(error) && !ranOut(error)) throw error;
       await this.parked.failedAgain(parked, error);
       return { event: parked, error };
     }

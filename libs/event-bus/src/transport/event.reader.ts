@@ -42,7 +42,14 @@ export class EventReader {
         if (!event) continue;
         this.demandProof(chunk, message, event);
         const key = message.key?.toString('utf8') ?? '';
-        events.push({ key, type: event.type, topic: chunk.topic, part: partOf(chunk), event });
+        events.push({
+          key,
+          type: event.type,
+          topic: chunk.topic,
+          part: partOf(chunk),
+          owner: event.organizationid,
+          event,
+        });
       } catch (error) {
         if (error instanceof UnknownEventType)
           log.debug({ type: error.type }, 'An event of an unknown type is passed over');

@@ -7,5 +7,7 @@ export interface ReceivedEvent extends Delivered {
   readonly topic: string;
   /** The partition it came from, among those of all topics. */
   readonly part: string;
+  /** Its organization. */
+  readonly owner: string;
   readonly event: DomainEvent;
 }

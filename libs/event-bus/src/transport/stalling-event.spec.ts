@@ -13,8 +13,9 @@ import {
 import type { EventFailure } from '../delivery/event-delivery.js';
 import { OnEvent } from '../on-event.decorator.js';
 import { Outbox } from '../outbox/outbox.js';
+import { partitionOfKey } from '../producing/partition-of-key.js';
 
-const organizationId = randomUUID();
+const [organizationId, anotherId] = [randomUUID(), randomUUID()];
 const taken: string[] = [];
 const failed: { name: string; failure: EventFailure }[] = [];
 
@@ -76,5 +77,17 @@ describe('an event whose statement always runs into its time limit', () => {
     expect(failed).toMatchObject([{ name: 'slow', failure: { error: expect.anything() as unknown } }]);
     await eventually(() => expect(taken).toContain('after'));
     expect(taken).not.toContain('slow');
+  }, 60_000);
+
+  it('keeps back no other organization, though there are more of them before its event than a chunk holds', async () => {
+    const keys = Array.from({ length: 3_000 }, () => randomUUID()).filter(
+      (key) => partitionOfKey(key, 3) === 0,
+    );
+    const [behind = '', ...before] = keys.slice(0, 601);
+    await publish(before.map((key, n) => ({ key, name: `slow ${String(n)}` })));
+    await inOrganization(app, anotherId, (tx) =>
+      app.get(Outbox).append(tx, recordedOf(anotherId, behind, 'behind')),
+    );
+    await eventually(() => expect(taken).toContain('behind'));
   }, 60_000);
 });

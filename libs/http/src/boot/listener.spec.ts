@@ -18,7 +18,7 @@ let app: RunningApp;
 beforeAll(async () => {
   app = await startThings({
     beforeExpress: (request, response) => {
-      if (request.url !== '/hot') return false;
+      if (request.url?.split('?')[0] !== '/hot') return false;
       response.writeHead(202).end('hot');
       return true;
     },
@@ -62,6 +62,22 @@ describe('what the HTTP parser refuses', () => {
     const problem = problemOf(answer);
     expect(problem).toMatchObject({ status, code, type: `/problems/${code}` });
     expect(answer.toLowerCase()).toContain(`x-correlation-id: ${String(problem['correlation_id'])}`);
+  });
+
+  it.each([
+    ['no host', get('Connection: close\r\n', '/hot'), 400, 'malformed_request'],
+    ['two hosts', get('Host: x\r\nConnection: close\r\nhOST: y\r\n', '/hot'), 400, 'malformed_request'],
+    [
+      'a long target',
+      get('Host: x\r\nConnection: close\r\n', `/hot?${'x'.repeat(9_000)}`),
+      414,
+      'uri_too_long',
+    ],
+    ['nothing to refuse', get('Host: x\r\nConnection: close\r\n', '/hot?x=1'), 202, undefined],
+  ])('%s is told alike by what answers before Express', async (_name, bytes, status, code) => {
+    const answer = await raw(app.url, bytes);
+    expect(answer).toContain(`HTTP/1.1 ${String(status)} `);
+    expect(code === undefined ? undefined : problemOf(answer)['code']).toBe(code);
   });
 
   it('a broken chunk in a body is malformed_request, once', async () => {

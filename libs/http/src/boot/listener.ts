@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type AddressList, moduleServer, type ModulesTls } from '@customer-platform/config';
+import {
+  type AddressList,
+  destroyConnections,
+  moduleServer,
+  type ModulesTls,
+} from '@customer-platform/config';
 import { correlationIdFrom } from '@customer-platform/events';
 import { Problem } from '@customer-platform/problem-json';
 import { noteConnection } from '../context/client-address.js';
@@ -37,7 +42,7 @@ interface ListenerOptions {
   readonly name: ListenerName;
   readonly constructors: ExpressConstructors;
   readonly cursors: Cursors;
-  /** Sees a request before all else; true if it answers it. */
+  /** Sees a request that the listener does not refuse before all else; true if it answers it. */
   readonly first?: (request: IncomingMessage, response: ServerResponse) => boolean;
   readonly handler: RequestHandler;
   /** From where the gateway calls: it alone is believed about callers' addresses. */
@@ -110,7 +115,7 @@ export class Listener {
     const closed = once(this.server, 'close');
     this.server.close();
     this.server.closeIdleConnections();
-    const timer = setTimeout(() => this.server.closeAllConnections(), withinMs);
+    const timer = setTimeout(() => destroyConnections(this.server), withinMs);
     await closed;
     clearTimeout(timer);
     clearInterval(this.looking);
@@ -134,7 +139,8 @@ export class Listener {
       if (this.refusing) request.socket.destroySoon();
     });
     if (this.draining) response.shouldKeepAlive = false;
-    if (!this.refusing && this.options.first?.(request, response)) return;
+    const refusal = this.refusal(request);
+    if (!refusal && this.options.first?.(request, response)) return;
     const correlationId = correlationIdFrom(request.headers['x-correlation-id']);
     attachState(request, {
       correlationId,
@@ -143,7 +149,6 @@ export class Listener {
       isDraining: () => this.draining,
     });
     response.setHeader('X-Correlation-Id', correlationId);
-    const refusal = this.refusal(request);
     if (refusal) answerProblem(request, response, refusal, correlationId);
     else {
       runForCaller(correlationId, response, () => {
@@ -159,7 +164,7 @@ export class Listener {
     if (request.headers.host === undefined && request.httpVersion === '1.1') {
       return new Problem('malformed_request', { detail: 'The header `Host` is missing.' });
     }
-    if (request.rawHeaders.filter((text, i) => i % 2 === 0 && /^host$/i.test(text)).length > 1) {
+    if (hostHeaders(request.rawHeaders) > 1) {
       // Node keeps the first; whoever reads the last would take the request for another's.
       return new Problem('malformed_request', { detail: 'There are two headers `Host`.' });
     }
@@ -183,6 +188,16 @@ export class Listener {
     };
     log.debug({ ...fields, correlation_id: correlationId }, 'answered');
   }
+}
+
+/** Counted without a list or a pattern: each event is looked at. */
+function hostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }
 
 /** The pattern of the route that answered. What the raw hook answered has no state; it knows literal paths only. */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { request } from 'node:https';
+import { connect } from 'node:net';
 import { TestAuthority } from '@customer-platform/testing';
 import { startThings, testEnv } from '../../test/things.fixture.js';
 import type { RunningApp } from '../index.js';
@@ -63,4 +65,13 @@ describe('an app whose listeners demand certificates', () => {
     expect(await statusOf(`${app.url}/health/ready`, ['ca'])).toBe(200);
     await expect(statusOf(`${app.url}/health/ready`, [])).rejects.toThrow(/certificate/);
   });
+});
+
+it('an app ends though somebody has connected and begun no handshake', async () => {
+  const other = await startThings({ env: environment });
+  const { port } = new URL(other.internalUrl);
+  const silent = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+  await once(silent, 'connect');
+  await other.close();
+  silent.destroy();
 });

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { ApplicationPassport } from './application-passport.js';
 import { CredentialStrategy } from './credential-strategy.js';
 
 /** Knows one key, and waits a turn of the loop before it says so. */
-class OneKey extends CredentialStrategy('api_credential') {
+class OneKey extends CredentialStrategy('provider_signature') {
   constructor(
     passport: ApplicationPassport,
     private readonly key: string,
@@ -31,9 +31,8 @@ function application(key: string): ApplicationPassport {
   return passport;
 }
 
-const RESPONSE = {} as Response;
 const asked = (passport: ApplicationPassport, authorization?: string): Promise<object | undefined> =>
-  passport.authenticate('api_credential', { headers: { authorization } } as Request, RESPONSE, {
+  passport.authenticate('provider_signature', { headers: { authorization } } as Request, {
     accepts: 'user',
   });
 
@@ -56,16 +55,32 @@ describe('the strategies of an application', () => {
   it('find nothing where there is no credential, and are asked for by name', async () => {
     const passport = application('key');
     await expect(asked(passport)).resolves.toBeUndefined();
-    expect(passport.has('api_credential')).toBe(true);
+    expect(passport.has('provider_signature')).toBe(true);
     expect(passport.has('member_token')).toBe(false);
-    await expect(
-      passport.authenticate('member_token', { headers: {} } as Request, RESPONSE, {}),
-    ).rejects.toThrow('Unknown authentication strategy');
+    await expect(passport.authenticate('member_token', { headers: {} } as Request, {})).rejects.toThrow(
+      'Unknown authentication strategy',
+    );
   });
 
-  it('keep nothing in a session', async () => {
+  it('are one for each kind of credential: none takes the place of another', async () => {
+    const passport = application('key');
+    expect(() => new OneKey(passport, 'other')).toThrow('There are two strategies of the credential');
+    await expect(asked(passport, 'other')).rejects.toMatchObject({ code: 'invalid_token' });
+  });
+
+  it('put nothing on the request, be it a session or the methods for one', async () => {
     const request = { headers: { authorization: 'key' } } as Request;
-    await application('key').authenticate('api_credential', request, RESPONSE, {});
-    expect(request).not.toHaveProperty('session');
+    await application('key').authenticate('provider_signature', request, {});
+    expect(Object.keys(request)).toEqual(['headers']);
+  });
+
+  it('keep what one route says of itself from another', async () => {
+    const passport = application('key');
+    const request = { headers: { authorization: 'key' } } as Request;
+    for (const accepts of ['user', 'api_key', 'user'])
+      await expect(passport.authenticate('provider_signature', request, { accepts })).resolves.toEqual({
+        authorization: 'key',
+        accepts,
+      });
   });
 });

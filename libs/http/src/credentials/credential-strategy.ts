@@ -3,7 +3,7 @@ import { PassportStrategy } from '@nestjs/passport';
 import passport from 'passport';
 import { stateOf } from '../context/request-state.js';
 import { readBytes } from '../reading/read-body.js';
-import type { ApplicationPassport, CredentialName } from './application-passport.js';
+import type { ApplicationPassport, Bearer, CredentialName, Principals } from './application-passport.js';
 
 type Verified = (error: unknown, principal?: object | null) => void;
 type Verify = (request: IncomingMessage, options: object, done: Verified) => void;
@@ -17,7 +17,9 @@ class RequestStrategy extends passport.Strategy {
     super();
   }
 
-  override authenticate(request: IncomingMessage, options: object): void {
+  override authenticate(bearer: unknown, options: object): void {
+    const { request } = bearer as Bearer;
+    if (!request) throw new Error('A strategy is asked once a request');
     this.verify(request, options, (error, principal) => {
       if (error) this.error(error);
       else if (principal) this.success(principal);
@@ -32,7 +34,7 @@ class RequestStrategy extends passport.Strategy {
  * `validate(request, options)` resolves to the principal, which `request.user` is then; to undefined where there is no
  * credential and none is needed; or throws the `Problem` that the caller is answered.
  */
-export function CredentialStrategy(name: CredentialName) {
+export function CredentialStrategy<Name extends CredentialName>(name: Name) {
   // `PassportStrategy` gives the verifying function itself, as the last argument.
   const Mixin = PassportStrategy(RequestStrategy, name) as unknown as new (
     application: ApplicationPassport,
@@ -47,7 +49,7 @@ export function CredentialStrategy(name: CredentialName) {
     abstract validate(
       request: IncomingMessage,
       options: never,
-    ): object | undefined | Promise<object | undefined>;
+    ): Principals[Name] | undefined | Promise<Principals[Name] | undefined>;
   }
   return Named;
 }

@@ -1,17 +1,27 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { AuthGuard } from '@nestjs/passport';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { Problem } from '@customer-platform/problem-json';
 import { contextOf, type AuthenticatedCaller, type RequestContext } from '../context/request-context.js';
 import type { RefusalRecorder } from '../context/refusals.js';
 import { stateOf } from '../context/request-state.js';
-import type { ApplicationPassport, CredentialName } from '../credentials/application-passport.js';
+import type { ApplicationPassport, CredentialName, Principals } from '../credentials/application-passport.js';
 import { isUuid } from '../json/uuids.js';
 import { noteOrganization } from '../observe/correlation.js';
 import { credentialOf, isOfOwnFactors, routeOf, type RouteDeclaration } from './route-declaration.js';
 
 /** Credentials of whoever acts in an organization; the others say themselves what they are good for. */
-const OF_CALLERS: ReadonlySet<CredentialName> = new Set(['api_credential', 'member_token', 'tenant_token']);
+type OfCallers = {
+  [Name in CredentialName]: Principals[Name] extends AuthenticatedCaller ? Name : never;
+}[CredentialName];
+
+const OF_CALLERS: Record<OfCallers, true> = { api_credential: true, member_token: true, tenant_token: true };
+
+function isOfCallers(credential: CredentialName): credential is OfCallers {
+  return Object.hasOwn(OF_CALLERS, credential);
+}
+
+type AuthenticateOptions = Pick<RouteDeclaration, 'accepts' | 'callers'>;
 
 /** Credentials that the handler looks for in the body where the header has none. */
 const MAY_STAND_IN_THE_BODY: ReadonlySet<CredentialName> = new Set(['tenant_token']);
@@ -23,6 +33,8 @@ const MAY_STAND_IN_THE_BODY: ReadonlySet<CredentialName> = new Set(['tenant_toke
  * which strategy is asked; what it finds is `request.user`.
  */
 export class EndpointGuard extends AuthGuard('api_credential') {
+  private readonly options = new WeakMap<object, AuthenticateOptions>();
+
   constructor(
     private readonly passport: ApplicationPassport,
     private readonly refusals?: RefusalRecorder,
@@ -39,11 +51,12 @@ export class EndpointGuard extends AuthGuard('api_credential') {
     state.route = route;
     const credential = credentialOf(route);
     if (credential === undefined) return true;
-    const found = await this.authenticate(credential, execution);
-    if (found) request.user = found;
-    else if (!MAY_STAND_IN_THE_BODY.has(credential)) throw new Problem('missing_credentials');
-    if (!found || !OF_CALLERS.has(credential)) return true;
-    const caller = found as AuthenticatedCaller;
+    if (!isOfCallers(credential)) {
+      await this.authenticate(credential, execution);
+      return true;
+    }
+    const caller = await this.authenticate(credential, execution);
+    if (!caller) return true;
     noteOrganization(caller.organizationId);
     const context = contextOf(caller, request, state.correlationId);
     requireStanding(caller, route);
@@ -53,26 +66,27 @@ export class EndpointGuard extends AuthGuard('api_credential') {
   }
 
   /** What a strategy is told of the route beside the request. */
-  override getAuthenticateOptions(
-    execution: ExecutionContext,
-  ): Pick<RouteDeclaration, 'accepts' | 'callers'> {
-    const { accepts = 'api_key', callers = [] } = routeOf(execution.getHandler()) ?? {};
-    return { accepts, callers };
+  override getAuthenticateOptions(execution: ExecutionContext): AuthenticateOptions {
+    const handler = execution.getHandler();
+    let options = this.options.get(handler);
+    if (!options) {
+      const { accepts = 'api_key', callers = [] } = routeOf(handler) ?? {};
+      this.options.set(handler, (options = { accepts, callers }));
+    }
+    return options;
   }
 
   /** By the strategy of this application: the guard of `@nestjs/passport` asks the one of the process. */
-  private async authenticate(
-    credential: CredentialName,
+  private async authenticate<Name extends CredentialName>(
+    credential: Name,
     execution: ExecutionContext,
-  ): Promise<object | undefined> {
-    const http = execution.switchToHttp();
+  ): Promise<Principals[Name] | undefined> {
+    const request = execution.switchToHttp().getRequest<Request>();
     const options = this.getAuthenticateOptions(execution);
-    return this.passport.authenticate(
-      credential,
-      http.getRequest<Request>(),
-      http.getResponse<Response>(),
-      options,
-    );
+    const found = await this.passport.authenticate(credential, request, options);
+    if (found) request.user = found;
+    else if (!MAY_STAND_IN_THE_BODY.has(credential)) throw new Problem('missing_credentials');
+    return found;
   }
 
   private async requirePermission(

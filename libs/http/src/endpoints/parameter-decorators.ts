@@ -36,10 +36,28 @@ export const OptionalContext = createParamDecorator(
     stateOf(requestOf(execution)).context,
 );
 
-/** Whom or what the route's strategy found, on routes whose credential is nobody's who has permissions: the parameter says its type. */
-export const Authenticated = createParamDecorator(
+/** Holds what was found against the class that the parameter declares. */
+class PrincipalPipe implements PipeTransform {
+  transform(found: unknown, { metatype }: ArgumentMetadata): unknown {
+    if (metatype && metatype !== Object && found instanceof metatype) return found;
+    throw new Error(
+      '@Authenticated() stands on a parameter of another class than the strategy of its route finds',
+    );
+  }
+}
+
+const authenticated = createParamDecorator(
   (_: unknown, execution: ExecutionContext): object | undefined => requestOf(execution).user,
 );
+const principalPipe = new PrincipalPipe();
+
+/**
+ * The finding of the route's strategy, an instance of the class that the parameter declares; on routes whose credential
+ * is nobody's who has permissions.
+ */
+export function Authenticated(): ParameterDecorator {
+  return authenticated(principalPipe);
+}
 
 /** The correlation id of the request, for routes that have no context. */
 export const CorrelationId = createParamDecorator(
@@ -81,11 +99,8 @@ export function PathText(name: string, example?: string): ParameterDecorator {
 }
 
 const listRequest = createParamDecorator(
-  (definition: ListDefinition, execution: ExecutionContext): ListQuery => {
-    const request = requestOf(execution);
-    const { context, cursors } = stateOf(request);
-    return parseListRequest(definition, queryParameters(request), context?.organizationId ?? '', cursors);
-  },
+  (definition: ListDefinition, execution: ExecutionContext): ListQuery =>
+    readerOf(requestOf(execution))(definition),
 );
 
 /** The list request in the query, checked by its definition (the public contract, "Lists"). */
@@ -101,12 +116,17 @@ export function ListRequest(definition: ListDefinition): ParameterDecorator {
 /** Reads the list request in the query by a definition that is known only once something has been looked up. */
 export type ListReader = (definition: ListDefinition) => ListQuery;
 
-const listReader = createParamDecorator((_: unknown, execution: ExecutionContext): ListReader => {
-  const request = requestOf(execution);
+const listReader = createParamDecorator((_: unknown, execution: ExecutionContext): ListReader =>
+  readerOf(requestOf(execution)),
+);
+
+/** Texts are sorted by the language of the caller's organization. */
+function readerOf(request: Request): ListReader {
   const { context, cursors } = stateOf(request);
-  const organizationId = context?.organizationId ?? '';
-  return (definition) => parseListRequest(definition, queryParameters(request), organizationId, cursors);
-});
+  const locale = context?.organization.settings.locale;
+  return (definition) =>
+    parseListRequest(definition, queryParameters(request), context?.organizationId ?? '', cursors, locale);
+}
 
 /**
  * A {@link ListReader}: for lists whose filters tenants define. Described are what all of them take, and the names of

@@ -75,7 +75,7 @@ export class ItemBackoff {
    */
   failed(item: string, error: unknown): number {
     this.forget();
-    const attempts = (this.items.get(item)?.attempts ?? 0) + 1;
+    const attempts = this.attempts(item) + 1;
     const wait = Math.min(FIRST_WAIT_MS * 2 ** (attempts - 1), LONGEST_WAIT_MS);
     this.items.delete(item);
     this.items.set(item, { attempts, until: this.clock.now().getTime() + wait });
@@ -89,6 +89,11 @@ export class ItemBackoff {
       log.error(said, 'An item of a job is set aside; it is tried every few minutes');
     else log.warn(said, 'An item of a job failed; the others go on');
     return attempts;
+  }
+
+  /** How often in a row the item has failed; 0 once that is forgotten. */
+  attempts(item: string): number {
+    return this.items.get(item)?.attempts ?? 0;
   }
 
   /** Forgets the failures of an item: it came through, or is no more. */

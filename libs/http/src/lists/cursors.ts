@@ -42,6 +42,16 @@ export class Cursors {
    * issued for other filters or another order.
    */
   decode(scope: CursorScope, cursor: string): (string | null)[] {
+    const { query, values } = this.open(scope, cursor);
+    if (query !== scope.query) throw mismatch();
+    return values;
+  }
+
+  /**
+   * Opens a position, and tells which filters and order it was issued for.
+   * @throws `invalid_cursor` if it was altered or is of another list or organization
+   */
+  open(scope: CursorScope, cursor: string): { query: string; values: (string | null)[] } {
     const bytes = Buffer.from(cursor, 'base64url');
     // Other texts decode to the same bytes (unused low bits, foreign characters): only the one issued is taken.
     if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) throw invalid();
@@ -50,11 +60,7 @@ export class Cursors {
     const plain = Buffer.concat([decipher.update(bytes.subarray(MAC_BYTES)), decipher.final()]);
     if (!timingSafeEqual(seal, this.seal(scope, plain))) throw invalid();
     const [query, ...values] = JSON.parse(plain.toString()) as [string, ...(string | null)[]];
-    if (query === scope.query) return values;
-    throw new Problem('cursor_mismatch', {
-      detail: 'The cursor was issued for other filters or another sort order.',
-      errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail: 'Keep filters and sort unchanged.' }],
-    });
+    return { query, values };
   }
 
   private seal(scope: CursorScope, plain: Buffer): Buffer {
@@ -62,6 +68,14 @@ export class Cursors {
     const hmac = createHmac('sha256', this.sealKey).update(`${scopeText.length}:${scopeText}`).update(plain);
     return hmac.digest().subarray(0, MAC_BYTES);
   }
+}
+
+/** The refusal of a cursor that belongs to other filters or another order. */
+export function mismatch(): Problem {
+  return new Problem('cursor_mismatch', {
+    detail: 'The cursor was issued for other filters or another sort order.',
+    errors: [{ parameter: 'cursor', code: 'cursor_mismatch', detail: 'Keep filters and sort unchanged.' }],
+  });
 }
 
 function invalid(): Problem {

@@ -1,3 +1,5 @@
+import type { TextCollation } from './text-collations.js';
+
 /** Operators of a filter, `field[op]=value`; plain `field=value` is `eq`. */
 export type FilterOp = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'prefix' | 'is_null';
 
@@ -25,6 +27,8 @@ export interface SortSpec {
   readonly type: 'time' | 'date' | 'string' | 'integer' | 'number' | 'boolean' | 'uuid';
   /** The only direction it is offered in; absent: both. */
   readonly only?: 'asc' | 'desc';
+  /** Text that people read: sorted by the organization's language, not by its bytes. Its column is of type text. */
+  readonly byLanguage?: true;
   /** Where nulls go, in either direction; absent: the column is never null. */
   readonly nulls?: 'first' | 'last';
 }
@@ -77,6 +81,8 @@ export interface ListSort {
   readonly column: string;
   readonly type: SortSpec['type'];
   readonly direction: 'asc' | 'desc';
+  /** The collation of text that is sorted by language; absent for all else, and while a cursor older than collations goes on. */
+  readonly collation?: TextCollation;
   readonly nulls?: 'first' | 'last';
 }
 
@@ -89,13 +95,18 @@ export interface ListQuery {
   readonly sort: readonly ListSort[];
   /** Keyset values from the cursor, one per level of `sort`. */
   readonly after?: readonly (string | null)[];
+  /** The version that the collation had when the cursor was issued; whoever reads the page compares it. */
+  readonly collationVersion?: string;
   /** Only rows strictly before this pair in (`column` descending, id descending). */
   readonly before?: { readonly occurredAt: string; readonly id: string; readonly column: string };
   readonly visibility: 'live' | 'any';
   /** Values of the definition's extra parameters. */
   readonly parameters: Readonly<Record<string, FilterValue | undefined>>;
-  /** The cursor that goes on after a row with these sort values, in the order of `sort`. */
-  cursorFor(values: readonly (string | null)[]): string;
+  /**
+   * The cursor that goes on after a row with these sort values, in the order of `sort`; with the version of the
+   * collation where one of them has one.
+   */
+  cursorFor(values: readonly (string | null)[], collationVersion?: string): string;
 }
 
 /** The answer of every list. */

@@ -250,6 +250,67 @@ describe('cursors', () => {
     expect(Buffer.from(cursor, 'base64url').toString('latin1')).not.toContain('Valenzuela');
   });
 
+  describe('of text that is sorted by language', () => {
+    const named: ListDefinition = {
+      ...thingList,
+      sorts: { ...thingList.sorts, name: { type: 'string', column: 'name', byLanguage: true } },
+    };
+    const inLanguage = (locale: string | undefined, cursor?: string): ListQuery => {
+      const query = { sort: 'name', ...(cursor === undefined ? {} : { cursor }) };
+      const parameters = Object.entries(query).map(([name, value]) => ({ name, value }));
+      return parseListRequest(named, parameters, organization, cursors, locale);
+    };
+
+    it.each([
+      ['es', 'text_es'],
+      ['es-CL', 'text_es'],
+      ['ES-MX', 'text_es'],
+      ['est', 'text_root'],
+      ['en', 'text_root'],
+      [undefined, 'text_root'],
+    ])('%s is sorted by %s, the rest by no collation', (locale, collation) => {
+      const { sort } = inLanguage(locale);
+      expect(sort.map((level) => level.collation)).toEqual([collation, undefined]);
+    });
+
+    it('go on in their own order when the organization has another language', () => {
+      const cursor = inLanguage('es').cursorFor(['Ñ', id], '153.80');
+      const query = inLanguage('en', cursor);
+      expect(query).toMatchObject({ after: ['Ñ', id], collationVersion: '153.80' });
+      expect(query.sort[0]?.collation).toBe('text_es');
+      const further = inLanguage('en', query.cursorFor(['O', id], '153.80'));
+      expect(further.sort[0]?.collation).toBe('text_es');
+    });
+
+    it('go on by bytes when a former release issued them', () => {
+      const cursor = list({ sort: 'name' }).cursorFor(['Ñ', id]);
+      const query = inLanguage('es', cursor);
+      expect(query.after).toEqual(['Ñ', id]);
+      expect(query.sort.map((level) => level.collation)).toEqual([undefined, undefined]);
+      expect(inLanguage('es', query.cursorFor(['O', id])).sort[0]?.collation).toBeUndefined();
+    });
+
+    it('are cursor_mismatch where a later release sorted by what this one does not know', () => {
+      const scope = { organizationId: organization, resource: named.resource };
+      const { query, values } = cursors.open(
+        { ...scope, query: '' },
+        inLanguage('es').cursorFor(['Ñ', id], '1'),
+      );
+      const later = { ...scope, query: query.replace('text_es', 'text_pt') };
+      expect(() => inLanguage('es', cursors.encode(later, values))).toThrow(
+        expect.objectContaining({ code: 'cursor_mismatch' }),
+      );
+    });
+
+    it('are cursor_mismatch to a release that sorts by bytes, and with another order', () => {
+      const cursor = inLanguage('es').cursorFor(['Ñ', id], '153.80');
+      expect(refusal({ sort: 'name', cursor }).code).toBe('cursor_mismatch');
+      expect(() =>
+        parseListRequest(named, [{ name: 'cursor', value: cursor }], organization, cursors),
+      ).toThrow(expect.objectContaining({ code: 'cursor_mismatch' }));
+    });
+  });
+
   it('of another secret are invalid_cursor', () => {
     const scope = { organizationId: organization, resource: 'things', query: 'q' };
     const foreign = new Cursors('t'.repeat(32)).encode(scope, values);

@@ -13,6 +13,8 @@ import type {
   ListQuery,
   ListSort,
 } from './list-definition.js';
+import { issueCursor, readCursor } from './positions.js';
+import { collationOf, type TextCollation } from './text-collations.js';
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 200;
@@ -44,7 +46,8 @@ function reservedParameters(definition: ListDefinition): string[] {
 }
 
 /**
- * Reads a list request by its definition (the public contract, "Lists").
+ * Reads a list request by its definition (the public contract, "Lists"). Text that people read is sorted by `locale`, the
+ * organization's; a cursor goes on in the order in which it began.
  * @throws `unknown_parameter`, `invalid_filter`, `invalid_sort`, `invalid_limit`, `invalid_cursor` or
  * `cursor_mismatch`, each with `errors`.
  */
@@ -53,6 +56,7 @@ export function parseListRequest(
   parameters: readonly QueryParameter[],
   organizationId: string,
   cursors: Cursors,
+  locale?: string,
 ): ListQuery {
   const filterSpecs = filtersOf(definition);
   const { reserved, filterParameters } = separate(definition, filterSpecs, parameters);
@@ -60,26 +64,25 @@ export function parseListRequest(
     readFilter(name, field, op, value, filterSpecs[field] as FilterSpec),
   );
   const limit = readLimit(reserved.get('limit'));
-  const sort = readSort(definition, reserved.get('sort'));
+  const asked = readSort(definition, reserved.get('sort'), collationOf(locale));
   const visibility = readFlag('include_deleted', reserved.get('include_deleted')) ? 'any' : 'live';
   const before = readBefore(definition, reserved.get('before_occurred_at'), reserved.get('before_id'));
   const extra = readExtra(definition, reserved);
   const scope: CursorScope = {
     organizationId,
     resource: definition.resource,
-    query: fingerprint({ filters, sort, visibility, before, extra }),
+    query: fingerprint({ filters, sort: asked, visibility, before, extra }),
   };
-  const cursor = reserved.get('cursor');
-  const after = cursor === undefined ? undefined : cursors.decode(scope, cursor);
+  const { sort, ...position } = readCursor(cursors, scope, asked, reserved.get('cursor'));
   return {
     limit,
     filters,
     sort,
     visibility,
     parameters: extra,
-    ...(after ? { after } : {}),
+    ...position,
     ...(before ? { before } : {}),
-    cursorFor: (values) => cursors.encode(scope, values),
+    cursorFor: (values, version) => issueCursor(cursors, scope, sort, values, version),
   };
 }
 
@@ -180,7 +183,11 @@ function readLimit(text: string | undefined): number {
   return Math.min(Number(text), MAX_LIMIT);
 }
 
-function readSort(definition: ListDefinition, text: string | undefined): ListSort[] {
+function readSort(
+  definition: ListDefinition,
+  text: string | undefined,
+  collation: TextCollation,
+): ListSort[] {
   const allowed = sortsOf(definition);
   const sort: ListSort[] = [];
   for (const part of (text ?? definition.defaultSort).split(',')) {
@@ -199,6 +206,7 @@ function readSort(definition: ListDefinition, text: string | undefined): ListSor
       column: spec.column,
       type: spec.type,
       direction,
+      ...(spec.byLanguage ? { collation } : {}),
       ...nulls,
     });
   }

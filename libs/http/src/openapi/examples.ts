@@ -70,8 +70,11 @@ export class Examples {
   private object(schema: Json, seen: readonly string[]): Json {
     const required = (schema['required'] ?? []) as string[];
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, Json>);
+    const hidden = this.direction === 'answer' ? 'writeOnly' : 'readOnly';
     const shown = properties.filter(
-      ([name, property]) => this.direction === 'answer' || required.includes(name) || 'example' in property,
+      ([name, property]) =>
+        property[hidden] !== true &&
+        (this.direction === 'answer' || required.includes(name) || 'example' in property),
     );
     const members = shown.map(([name, property]) => [name, this.of(property, name, seen)] as const);
     return Object.fromEntries(members.filter(([, value]) => value !== undefined));

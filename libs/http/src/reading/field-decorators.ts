@@ -2,7 +2,8 @@ import { Transform } from 'class-transformer';
 import { registerDecorator, ValidateIf, type ValidationOptions } from 'class-validator';
 import { parseInstant } from '../json/parse-instant.js';
 import { isUuid } from '../json/uuids.js';
-import { canonicalLocale, canonicalTimeZone } from './locales.js';
+import { canonicalLocale } from './locales.js';
+import { canonicalTimeZone } from './time-zones.js';
 
 /** The field may be absent; unlike class-validator's `IsOptional`, null is then still checked as a value. */
 export function MayBeAbsent(): PropertyDecorator {

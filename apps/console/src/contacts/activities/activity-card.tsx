@@ -156,6 +156,6 @@ function useRemove(id: string, contactId: string) {
     async () => {
       await api.DELETE('/v1/crm/activities/{id}', { params });
     },
-    () => say(t('activities.deleted'), () => restore.mutate()),
+    () => say(t('activities.deleted'), () => restore.mutateAsync()),
   );
 }

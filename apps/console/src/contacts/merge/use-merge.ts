@@ -52,7 +52,7 @@ export function useMerge(organizationSlug: string) {
       return (await api.POST('/v1/core/contacts/merge', { body, ...guard })).data;
     },
     onSuccess: async ({ merge_id, survivor_id }) => {
-      say(t('merge.done'), merge_id === null ? undefined : () => undo.mutate(merge_id));
+      say(t('merge.done'), merge_id === null ? undefined : () => undo.mutateAsync(merge_id));
       await navigate({
         to: '/o/$organization/contacts/$contactId',
         params: { organization: organizationSlug, contactId: survivor_id },
@@ -76,6 +76,5 @@ function useUndo() {
       say(t('merge.undone'));
       await changed();
     },
-    onError: () => say(t('merge.notUndone')),
   });
 }

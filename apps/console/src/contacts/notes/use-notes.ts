@@ -36,6 +36,6 @@ export function useDeleteNote(contactId: string) {
     async (id: string) => {
       await api.DELETE('/v1/crm/notes/{id}', { params: { path: { id } } });
     },
-    (_, id) => say(t('notes.deleted'), () => restore.mutate(id)),
+    (_, id) => say(t('notes.deleted'), () => restore.mutateAsync(id)),
   );
 }

@@ -1,11 +1,12 @@
 import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useLocale, useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { useUnderstood } from '../../ui/number-field.tsx';
 import { Section } from '../../ui/page.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { useChange } from '../use-change.ts';
@@ -45,16 +46,17 @@ interface AttributeProps {
 function Attribute({ contactId, name, value, editable }: AttributeProps): ReactNode {
   const t = useTranslations('contacts');
   const say = useSay();
+  const locale = useLocale();
   const back = useSet(contactId);
   const remove = useSet(contactId, () =>
-    say(t('profile.taken', { name }), () => back.mutate({ name, value })),
+    say(t('profile.taken', { name }), () => back.mutateAsync({ name, value })),
   );
   const error = remove.error ?? back.error;
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 py-1.5 pr-1 pl-3">
       <code className="w-28 shrink-0 font-mono text-xs text-soft">{name}</code>
       <span dir="auto" className="min-w-0 grow basis-32">
-        {asTyped(value)}
+        {asTyped(value, locale)}
       </span>
       {editable && (
         <IconButton
@@ -79,6 +81,10 @@ function Add({ contactId }: { contactId: string }): ReactNode {
   const say = useSay();
   const [name, setName] = useState('');
   const [typed, setTyped] = useState('');
+  const locale = useLocale();
+  const understood = useUnderstood();
+  const value = asValue(typed, locale);
+  const said = typeof value === 'number' ? understood(typed, String(value)) : undefined;
   const set = useSet(contactId, () => {
     setName('');
     setTyped('');
@@ -89,7 +95,7 @@ function Add({ contactId }: { contactId: string }): ReactNode {
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        set.mutate({ name: name.trim(), value: asValue(typed) });
+        set.mutate({ name: name.trim(), value });
       }}
     >
       <div className="flex flex-wrap items-start gap-3">
@@ -104,7 +110,7 @@ function Add({ contactId }: { contactId: string }): ReactNode {
         <div className="min-w-0 grow basis-48">
           <TextField
             label={t('profile.value')}
-            hint={t('profile.valueHint')}
+            hint={said ?? t('profile.valueHint')}
             required
             value={typed}
             onChange={(event) => setTyped(event.target.value)}

@@ -64,7 +64,7 @@ function Row({ identity, contactId, removable }: RowProps): ReactNode {
       const params = { path: { id: contactId, identity_id: id } };
       await api.DELETE('/v1/core/contacts/{id}/identities/{identity_id}', { params });
     },
-    () => say(t('identities.removed', { value }), () => add.mutate({ type, value, verified })),
+    () => say(t('identities.removed', { value }), () => add.mutateAsync({ type, value, verified })),
   );
   const error = remove.error ?? add.error;
   return (

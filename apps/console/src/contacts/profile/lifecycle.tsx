@@ -65,7 +65,7 @@ function Delete({ contact }: { contact: Contact }): ReactNode {
     async () => {
       await api.DELETE('/v1/core/contacts/{id}', { params: { path: { id: contact.id } } });
     },
-    () => say(t('lifecycle.deleted'), () => restore.mutate()),
+    () => say(t('lifecycle.deleted'), () => restore.mutateAsync()),
   );
   return (
     <div className="flex flex-col items-start gap-3">

@@ -130,7 +130,7 @@ function useMembership(contactId: string) {
   const back = useChange(contactId, set);
   return useChange(contactId, set, (_, membership) => {
     const { name, into } = membership;
-    const undo = (): void => back.mutate({ ...membership, into: !into });
+    const undo = (): Promise<unknown> => back.mutateAsync({ ...membership, into: !into });
     say(into ? t('profile.joined', { list: name }) : t('profile.left', { list: name }), undo);
   });
 }

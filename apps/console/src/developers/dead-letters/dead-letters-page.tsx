@@ -45,7 +45,7 @@ export function DeadLettersPage(): ReactNode {
       <LetterFilterRow search={search} onChange={change} />
       <Letters filters={filters} onOpen={(open) => change({ open }, false)} />
       {open !== undefined && (
-        <LetterPanel eventId={open} onClose={() => change({ open: undefined }, false)} />
+        <LetterPanel key={open} eventId={open} onClose={() => change({ open: undefined }, false)} />
       )}
       {replaying && <ReplayAll filters={filters} onClose={() => setReplaying(false)} />}
     </Section>

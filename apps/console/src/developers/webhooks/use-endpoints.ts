@@ -86,9 +86,7 @@ export function useDeleteEndpoint({ id, name }: Endpoint, done: () => void) {
     onSuccess: async () => {
       done();
       await changed();
-      say(t('hooks.deleted', { name }), () => {
-        restore().catch(() => say(t('hooks.notRestored', { name })));
-      });
+      say(t('hooks.deleted', { name }), restore);
     },
   });
 }

@@ -1,7 +1,9 @@
+import { cutEnds } from '@customer-platform/http';
 import type { FieldError } from '@customer-platform/problem-json';
 import type { Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
-import type { NormalForms } from '../../identities/identity-value.js';
+import { matchedEmail, type NormalForms } from '../../identities/identity-value.js';
 import type { CreateContactDto } from '../contact.dto.js';
+import type { CellForms } from '../contact-fields.js';
 
 /** By what a row finds its contact. */
 type MatchField = 'external_id' | 'email' | 'phone';
@@ -19,6 +21,8 @@ export interface BatchOptions {
   readonly source: 'import';
   /** Decides all, and writes nothing. */
   readonly dryRun: boolean;
+  /** The number forms of its columns, of a row of CSV. */
+  readonly cells?: CellForms;
 }
 
 /** What became of a row. */
@@ -38,14 +42,14 @@ export function identifiersNamed(
   const { external_id: externalId, email, phone } = body as Record<MatchField, unknown>;
   const named: (readonly [MatchField, string | undefined])[] = [
     ['external_id', typeof externalId === 'string' ? externalId : undefined],
-    ['email', typeof email === 'string' ? forms.email(email.trim()) : undefined],
+    ['email', typeof email === 'string' ? matchedEmail(email, forms) : undefined],
     ['phone', typeof phone === 'string' ? forms.phone(phone, country) : undefined],
   ];
   return named.flatMap(([type, normal]) => (normal === undefined ? [] : [{ type, normal }]));
 }
 
 function countryOf({ country }: { readonly country?: unknown }): string | null {
-  return typeof country === 'string' ? country.trim().toUpperCase() : null;
+  return typeof country === 'string' ? cutEnds(country).toUpperCase() : null;
 }
 
 /** Names an identifier among all of a batch. */

@@ -1,15 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
-import { Clock, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { yieldLoop } from '@customer-platform/http';
+import type { FieldError } from '@customer-platform/problem-json';
 import { NOTHING_DECLARED, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../attributes/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../../segments/following/segment-follower.js';
 import { ErasedIdentifiers, type Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
 import { ContactCounters } from '../contact-counters.js';
 import { changedFields, eventOfChange } from '../contact.events.js';
+import { faultsOfCells, type CellForms } from '../contact-fields.js';
 import { ReadOnce, type NormalForms } from '../../identities/identity-value.js';
+import { keptForms } from '../../identities/kept-forms.js';
 import { normalizeNationalId } from '../../national-ids/national-id.js';
 import { NationalIdVault } from '../national-id/national-id.vault.js';
 import { identifiersNamed, keyOf, type BatchOptions, type BatchOutcome, type BatchRow } from './batch-row.js';
@@ -63,11 +66,11 @@ export class ContactBatches {
     declared: DeclaredAttributes,
     tx: Transaction,
     context: AuditContext,
-    rows: readonly BatchRow[],
+    sent: readonly BatchRow[],
     options: BatchOptions,
   ): Promise<BatchResult[]> {
-    const now = this.clock.now();
     const forms = new ReadOnce();
+    const rows = await this.inKeptForms(tx, sent);
     const named = await inTurns(rows, ({ body }) => this.namedBy(tx.organizationId, body, forms));
     const known = new KnownContacts();
     await known.findOwners(
@@ -78,12 +81,15 @@ export class ContactBatches {
       tx,
       named.flatMap(({ nationalId }) => nationalId ?? []),
     );
-    if (options.onExisting === 'update') await this.lockMatched(tx, known, rows, named, options, forms);
+    const isUpdate = options.onExisting === 'update';
+    const locking = isUpdate ? this.lockMatched(tx, known, rows, named, options, forms) : Promise.resolve();
+    const [, now] = await afterLocks(this.clock, locking);
     const blocked = await this.blockedAmong(tx, named);
     const drafts = new ContactDrafts(tx.organizationId, known, this.vault, options, {
       now,
       declared,
       forms,
+      cells: options.cells,
     });
     const outcomes = await inTurns(rows, async ({ body }, at): Promise<BatchOutcome> => {
       const own = await this.readByDraft(tx, known, drafts, body, named[at], forms);
@@ -103,11 +109,19 @@ export class ContactBatches {
   }
 
   /** Whether the rows, of which no contact can be made, name erased people: then nothing of them is kept. */
-  async subjects(tx: Transaction, rows: readonly BatchRow[]): Promise<(readonly Buffer[] | 'erased')[]> {
+  async subjects(tx: Transaction, sent: readonly BatchRow[]): Promise<(readonly Buffer[] | 'erased')[]> {
     const forms = new ReadOnce();
+    const rows = await this.inKeptForms(tx, sent);
     const named = await inTurns(rows, ({ body }) => this.namedBy(tx.organizationId, body, forms));
     const blocked = await this.blockedAmong(tx, named);
     return named.map((each, at) => (blocked.has(at) ? 'erased' : this.subjectsOf(tx.organizationId, each)));
+  }
+
+  /** Finds faults of cells that fill attributes, in rows that are not written, by what is declared now. */
+  async faultsOfCells(tx: Transaction, rows: readonly BatchRow[], cells: CellForms): Promise<FieldError[][]> {
+    if (!rows.some(({ body }) => body.attributes)) return [];
+    const declared = await this.declared.now(tx);
+    return inTurns(rows, ({ body }) => faultsOfCells(body.attributes, declared, cells));
   }
 
   private async keep(
@@ -131,6 +145,25 @@ export class ContactBatches {
     );
     const created = changes.filter(({ change }) => change.verb === 'created').length;
     if (created > 0) await this.counters.count(tx, 'created', now, created);
+  }
+
+  /** The rows with their external ids as they are kept; the form of a row need not have been checked. */
+  private async inKeptForms(tx: Transaction, rows: readonly BatchRow[]): Promise<readonly BatchRow[]> {
+    const { organizationId } = tx;
+    const named = ({ body }: BatchRow) => {
+      const { external_id: value } = body as { external_id?: unknown };
+      return typeof value === 'string' ? { organizationId, type: 'external_id', value } : undefined;
+    };
+    const kept = await keptForms(
+      tx,
+      this.blocklist,
+      rows.flatMap((row) => named(row) ?? []),
+    );
+    return rows.map((row) => {
+      const written = named(row);
+      const externalId = written && kept(written);
+      return externalId === written?.value ? row : { ...row, body: { ...row.body, external_id: externalId } };
+    });
   }
 
   private namedBy(organizationId: string, body: BatchRow['body'], forms: NormalForms): Named {

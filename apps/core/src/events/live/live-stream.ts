@@ -1,4 +1,4 @@
-import type { EventStream, RequestContext } from '@customer-platform/http';
+import { identifierForms, type EventStream, type RequestContext } from '@customer-platform/http';
 import { comparePositions, positionText, type Position } from './live-position.js';
 import { FIRST_SPAN_MS, type LiveItem } from './live-rows.js';
 
@@ -34,6 +34,8 @@ export class LiveStream {
   readonly stream: EventStream;
   readonly filter: LiveFilter;
   readonly endsAt: number;
+  /** The writings in which the external id that is asked for may stand. */
+  private readonly externalIds: ReadonlySet<string> | undefined;
   /** All up to here was told, passed over by the filter, or counted as dropped. */
   position: Position;
   /** Whether it is given what the feed reads; until then it reads by itself what was before. */
@@ -57,6 +59,7 @@ export class LiveStream {
     this.organizationId = context.organizationId;
     this.stream = stream;
     this.filter = filter;
+    if (filter.externalId !== undefined) this.externalIds = new Set(identifierForms(filter.externalId));
     this.position = position;
     this.endsAt = endsAt;
     this.seesLetters = context.can('core.jobs.read');
@@ -137,7 +140,7 @@ export class LiveStream {
   private wants({ event, externalId, contactId }: LiveItem): boolean {
     const { filter, contactIds } = this;
     if (filter.event !== undefined && filter.event !== event) return false;
-    if (filter.externalId !== undefined && filter.externalId !== externalId) return false;
+    if (this.externalIds && (externalId === null || !this.externalIds.has(externalId))) return false;
     return contactIds === undefined || (contactId !== null && contactIds.has(contactId));
   }
 

@@ -17,7 +17,7 @@ const RESUMED_WITHIN_MS = 5 * 60_000;
 const CLOCK_MAY_GO_BACK_MS = 1_000;
 /** Of what was before, in one statement. */
 const PAGE = 100;
-/** On this instance: each holds a socket and what its reader has not taken. An organization has fewer over all. */
+/** Streams at once on this instance: each holds a socket and what its reader has not taken. An organization has fewer over all. */
 export const STREAMS_AT_ONCE = { inAll: 500, ofTenant: 100, ofOrganization: MOST_STREAMS };
 
 /**
@@ -58,7 +58,7 @@ export class LiveStreams implements OnModuleDestroy {
   });
   private readonly places = new Places(STREAMS_AT_ONCE, tooMany);
   private readonly requests = new Map<LiveStream, IncomingMessage>();
-  /** What gives a stream's place on this instance back. */
+  /** Functions that give a stream's place on this instance back. */
   private readonly holding = new Map<LiveStream, () => void>();
   private readonly beingChecked = new Set<LiveStream>();
   /** What is waited for at the end. */

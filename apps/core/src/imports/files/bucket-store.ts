@@ -165,7 +165,7 @@ class Bucket {
     return this.callAnyone(work);
   }
 
-  /** As `call`, whosever the files are. */
+  /** Calls the bucket as `call` does, without asking whose it is. */
   async callAnyone<T>(work: Call<T>): Promise<T> {
     const { IMPORT_S3_BUCKET: Bucket, IMPORT_S3_PREFIX: prefix } = this.config;
     const signal = AbortSignal.timeout(this.patience.callMs);
@@ -360,7 +360,7 @@ class BucketFile implements NewFile {
   }
 }
 
-/** As Node's own agents keep connections, with whom to trust and a certificate of ours. @throws ConfigError */
+/** Keeps connections as Node's own agents do, with whom to trust and a certificate of ours. @throws ConfigError */
 function tlsOf(config: ImportBucketConfig) {
   const { IMPORT_S3_TLS_CA_FILE: ca, IMPORT_S3_TLS_CERT_FILE: cert, IMPORT_S3_TLS_KEY_FILE: key } = config;
   return { keepAlive: true, maxSockets: 50, ...readTlsFiles('IMPORT_S3_TLS', { ca, cert, key }) };

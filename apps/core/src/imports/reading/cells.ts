@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isStorableText, parseJsonBytes } from '@customer-platform/http';
-import { Problem } from '@customer-platform/problem-json';
+import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { CsvError, parse } from 'csv-parse/sync';
 import { MOST_COLUMNS, tooManyColumns, type ImportOptions } from '../import-options.js';
 import type { RawRecord, RecordForm } from './record-splitter.js';
@@ -13,7 +13,7 @@ export type RecordFault =
   'malformed_row' | 'row_too_large' | 'wrong_column_count' | 'invalid_encoding' | 'invalid_format';
 
 /** The cells of a record in the order of the columns, or why there are none, and in which column. */
-type Cells = { readonly cells: unknown[] } | { readonly fault: RecordFault; readonly column?: number };
+type Cells = { readonly cells: string[] } | { readonly fault: RecordFault; readonly column?: number };
 
 /** How records of such a file are told apart. */
 export function recordForm({ format, delimiter }: Pick<ImportOptions, 'format' | 'delimiter'>): RecordForm {
@@ -58,7 +58,7 @@ export function readHeader(record: RawRecord, options: ImportOptions): string[] 
   if (record.bytes && hasMoreCells(record.bytes, options.delimiter, MOST_COLUMNS)) throw tooManyColumns();
   const row = record.bytes && !record.unclosed ? parsed([record], options.delimiter)?.[0] : undefined;
   const read = row && decoded(row, options.encoding);
-  if (read && 'cells' in read) return read.cells as string[];
+  if (read && 'cells' in read) return read.cells;
   const detail = 'Line 1 is no header of columns in this encoding.';
   throw Problem.validation([{ pointer: '/mapping', code: 'invalid_mapping', detail }]);
 }
@@ -118,20 +118,41 @@ function decode(text: string, encoding: ImportOptions['encoding']): string | und
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
 
+/** A line of JSON as it was read, or why not, and by which of its fields. */
+type JsonLine =
+  | { readonly row: Record<string, unknown> }
+  | { readonly fault: RecordFault | FieldError['code']; readonly name?: string };
+
 /** The object of a line of JSON; a fault where it is none, or holds what no body may. */
-export function readJsonLine(
-  { bytes }: RawRecord,
-  encoding: ImportOptions['encoding'],
-): { readonly row: Record<string, unknown> } | { readonly fault: RecordFault } {
+export function readJsonLine({ bytes }: RawRecord, encoding: ImportOptions['encoding']): JsonLine {
   if (bytes === null) return { fault: 'row_too_large' };
   if (encoding === 'utf-8' && !isUtf8(bytes)) return { fault: 'invalid_encoding' };
   try {
-    const text = encoding === 'utf-8' ? bytes : Buffer.from(WINDOWS_1252.decode(bytes));
-    const value = parseJsonBytes(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { row: value as Record<string, unknown> };
+    const value = parseJsonBytes(utf8Of(bytes, encoding));
+    if (isObject(value)) return { row: value };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
+    const [first] = error.errors ?? [];
+    const [, name] = /^\/([^/]+)/.exec(first?.pointer ?? '') ?? [];
+    if (first && name !== undefined)
+      return { fault: first.code, name: name.replaceAll('~1', '/').replaceAll('~0', '~') };
   }
   return { fault: 'malformed_row' };
+}
+
+/** The names of a line's fields, whatever their values are; undefined where it is no object of JSON. */
+export function readNames(record: RawRecord, encoding: ImportOptions['encoding']): string[] | undefined {
+  const read = readJsonLine(record, encoding);
+  if ('row' in read) return Object.keys(read.row);
+  if (read.name === undefined || record.bytes === null) return undefined;
+  const value: unknown = JSON.parse(utf8Of(record.bytes, encoding).toString('utf8'));
+  return isObject(value) ? Object.keys(value) : undefined;
+}
+
+function utf8Of(bytes: Buffer, encoding: ImportOptions['encoding']): Buffer {
+  return encoding === 'utf-8' ? bytes : Buffer.from(WINDOWS_1252.decode(bytes));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -37,4 +37,25 @@ describe('ImportRows', () => {
     expect(row?.errors).toHaveLength(MAX_ERRORS);
     expect(row?.errors[0]).toEqual({ column: 'purpose_0', code: 'invalid_enum', value: 'perhaps' });
   });
+
+  it('takes cells of blanks for empty, and refuses what stands under no name', async () => {
+    const options: ImportOptions = {
+      ...OPTIONS,
+      format: 'csv',
+      mapping: { id: 'external_id', name: 'first_name' },
+    };
+    const splitter = new RecordSplitter({ delimiter: 0x2c, most: 1_000 });
+    const records = [...splitter.push(Buffer.from('a-1, \u00a0,,\na-2,Eva, ,lost\n'))];
+    const [blank, lost] = await new ImportRows(options, ['id', 'name', '', ' ']).read(records);
+    expect(blank).toMatchObject({ body: { external_id: 'a-1' }, errors: [] });
+    expect(blank?.body.first_name).toBeUndefined();
+    expect(lost?.errors).toEqual([{ column: null, code: 'unknown_field', value: 'lost' }]);
+  });
+
+  it('names the column of a number beyond what a number holds', async () => {
+    const splitter = new RecordSplitter({ delimiter: null, most: 1_000 });
+    const records = [...splitter.push(Buffer.from('{"id":"a","n":90071992547409930001}\n'))];
+    const [row] = await new ImportRows(OPTIONS, ['id']).read(records);
+    expect(row?.errors).toEqual([{ column: 'n', code: 'out_of_range', value: null }]);
+  });
 });

@@ -3,10 +3,9 @@ import { MAX_ERRORS, type FieldError } from '@customer-platform/problem-json';
 import { SAID, type Said } from '../../consents/consent.js';
 import type { NewConsent } from '../../consents/consent-recorder.js';
 import { CreateContactDto } from '../../contacts/contact.dto.js';
-import { targetOf, type ImportOptions, type Target } from '../import-options.js';
+import { isBlank, targetOf, type ImportOptions, type Target } from '../import-options.js';
 import { readCsv, readJsonLine, type RecordFault } from './cells.js';
 import type { RawRecord } from './record-splitter.js';
-import { readAttributes } from './row-attributes.js';
 
 /** What is wrong with a row, and in which of its columns. */
 export interface RowError {
@@ -14,6 +13,8 @@ export interface RowError {
   readonly code: FieldError['code'] | RecordFault;
   /** What stands there, cut; null for what is shown to nobody. */
   readonly value: string | null;
+  /** Says what was expected, where the code does not say all. Repeats no value. */
+  readonly detail?: string;
 }
 
 /** A row as it was read. */
@@ -74,10 +75,10 @@ export class ImportRows {
   }
 
   /** What is wrong, as it is told of the row. */
-  toError(row: Pick<ReadRow, 'given'>, { pointer = '', code }: FieldError): RowError {
+  toError(row: Pick<ReadRow, 'given'>, { pointer = '', code, detail }: FieldError): RowError {
     const column = this.columnOf(pointer);
-    if (!column) return { column: null, code, value: null };
-    return { column: column.name, code, value: shown(column, row.given.get(column.name)) };
+    if (!column) return { column: null, code, value: null, detail };
+    return { column: column.name, code, value: shown(column, row.given.get(column.name)), detail };
   }
 
   /** What stood in the columns, again: errors that come later name values, too. */
@@ -95,11 +96,16 @@ export class ImportRows {
         return faulty(line, read.fault, name);
       }
       const given = new Map<string, unknown>();
-      for (const [index, column] of this.targets.entries()) {
-        // An empty cell says nothing.
-        if (column && read.cells[index] !== '') given.set(column.name, read.cells[index]);
+      const errors: RowError[] = [];
+      for (const [index, name] of this.header.entries()) {
+        const cell = read.cells[index] ?? '';
+        if (isBlank(cell)) continue;
+        const column = this.targets[index];
+        if (column) given.set(column.name, cell);
+        else if (isBlank(name) && errors.length < MAX_ERRORS)
+          errors.push({ column: null, code: 'unknown_field', value: cut(cell) });
       }
-      return this.readRow(line, given, []);
+      return this.readRow(line, given, errors);
     });
   }
 
@@ -107,7 +113,8 @@ export class ImportRows {
     const { mapping, encoding } = this.options;
     return records.map((record) => {
       const read = readJsonLine(record, encoding);
-      if ('fault' in read) return faulty(record.line, read.fault);
+      if ('fault' in read)
+        return faulty(record.line, read.fault, read.name === undefined ? null : cut(read.name));
       const given = new Map<string, unknown>();
       const errors: RowError[] = [];
       for (const [name, value] of Object.entries(read.row)) {
@@ -144,9 +151,8 @@ export class ImportRows {
         else refuse(name, 'invalid_enum', value);
       }
     }
-    const read = readAttributes(attributes);
-    if ('errors' in read) errors.push(...read.errors.map((error) => this.toError({ given }, error)));
-    else if (Object.keys(read.attributes).length > 0) body['attributes'] = read.attributes;
+    // What a cell of CSV is as the declared type is read when it is written: by what is declared then.
+    if (Object.keys(attributes).length > 0) body['attributes'] = attributes;
     const said = consents.map((consent) => ({ method: 'import', ...consent, ...details }));
     return { line, given, body, consents: said, errors };
   }
@@ -166,7 +172,7 @@ interface ReadRow extends ImportRow {
   readonly given: ReadonlyMap<string, unknown>;
 }
 
-function faulty(line: number, code: RecordFault, column: string | null = null): ReadRow {
+function faulty(line: number, code: RowError['code'], column: string | null = null): ReadRow {
   const errors = [{ column, code, value: null }];
   return { line, given: new Map(), body: new CreateContactDto(), consents: [], errors };
 }

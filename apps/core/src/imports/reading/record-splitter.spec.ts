@@ -45,6 +45,15 @@ describe('RecordSplitter', () => {
     expect(split('a\n"b\n').map(({ unclosed }) => unclosed)).toEqual([false, true]);
   });
 
+  it('takes for blank what spreadsheets leave behind: delimiters, empty quotes and blanks', () => {
+    expect(split(',,\na,\n , ,\t\r\n"","",\nb\n').map(({ text, line }) => [text, line])).toEqual([
+      ['a,', 2],
+      ['b', 5],
+    ]);
+    const ofJson = split(' \n{}\n\t\n', [], { delimiter: null, most: 1_000 });
+    expect(ofJson.map(({ text }) => text)).toEqual(['{}']);
+  });
+
   it('passes over blank lines, counts them, and knows where it stands behind them', () => {
     const splitter = new RecordSplitter(CSV);
     expect([...splitter.push(Buffer.from('\n\r\n\n'))]).toEqual([]);

@@ -21,6 +21,8 @@ export interface RecordForm {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+const SPACE = 0x20;
+const TAB = 0x09;
 
 /** Where in a cell a byte stands. */
 const START = 0;
@@ -51,7 +53,7 @@ export class RecordSplitter {
     this.line = line;
   }
 
-  /** Lines that hold nothing, so far. */
+  /** Lines that hold nothing, so far, or nothing but delimiters, quotes and blanks, as spreadsheets leave them behind. */
   get blankLines(): number {
     return this.blanks;
   }
@@ -139,9 +141,15 @@ export class RecordSplitter {
     this.cell = START;
     if (length > this.form.most) return { bytes: null, line, next, unclosed };
     const bytes = trimmed(pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces));
-    if (bytes.length > 0) return { bytes, line, next, unclosed };
+    if (unclosed || bytes.some((byte) => !this.saysNothing(byte))) return { bytes, line, next, unclosed };
     this.blanks += 1;
     return undefined;
+  }
+
+  private saysNothing(byte: number): boolean {
+    if (byte === SPACE || byte === TAB) return true;
+    const { delimiter } = this.form;
+    return delimiter !== null && (byte === delimiter || byte === QUOTE);
   }
 }
 

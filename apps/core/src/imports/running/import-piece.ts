@@ -6,10 +6,12 @@ import { FieldErrors, MAX_ERRORS, Problem } from '@customer-platform/problem-jso
 import { ConsentRecorder, type NewRecord, type PreparedConsent } from '../../consents/consent-recorder.js';
 import { CreateConsentDto } from '../../consents/consent.dto.js';
 import { ContactBatches, type BatchResult } from '../../contacts/batch/contact-batches.js';
+import type { CellForms } from '../../contacts/contact-fields.js';
 import { ContactLookup } from '../../contacts/contact-lookup.js';
 import { ImportFiles } from '../files/import-files.js';
 import { contextOfImport, type ImportTableRow } from '../import.row.js';
 import { recordForm } from '../reading/cells.js';
+import { formIn } from '../reading/number-forms.js';
 import { ImportRows, type ImportRow, type RowError } from '../reading/import-rows.js';
 import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
 
@@ -146,7 +148,9 @@ export class ImportPiece {
       errors.length > 0 ? 'true' : 'false',
     );
     const { match_by: matchBy, on_existing: onExisting, dry_run: dryRun } = row.options;
-    const options = { matchBy, onExisting, source: 'import', dryRun } as const;
+    const cells =
+      row.options.format === 'csv' ? (key: string) => formIn(row.options, row.number_forms, key) : undefined;
+    const options = { matchBy, onExisting, source: 'import', dryRun, cells } as const;
     const results = await this.batches.write(tx, context, good, options);
     const withConsents = dryRun ? new Set<number>() : await this.recordConsents(tx, context, good, results);
     const tally: Tally = { created: 0, updated: 0, unchanged: 0, skipped: 0, failed: bad.length };
@@ -154,7 +158,8 @@ export class ImportPiece {
       const isNews = outcome.outcome === 'unchanged' && withConsents.has(at);
       tally[isNews ? 'updated' : outcome.outcome] += 1;
     }
-    const errors = [...(await this.errorsOfBad(tx, bad)), ...errorsOfResults(reader, good, results)];
+    const told = cells ? await this.withCells(tx, reader, bad, cells) : bad;
+    const errors = [...(await this.errorsOfBad(tx, told)), ...errorsOfResults(reader, good, results)];
     return { tally, errors: errors.sort((one, other) => one.line - other.line), next, ended };
   }
 
@@ -240,6 +245,20 @@ export class ImportPiece {
     );
     const recorded = await this.consents.recordAll(tx, context, records);
     return new Set(recorded.flatMap(({ id }) => places.get(id) ?? []));
+  }
+
+  /** Rows that are not written, with what is wrong with the cells of their attributes beside. */
+  private async withCells(
+    tx: Transaction,
+    reader: ImportRows,
+    bad: readonly CheckedRow[],
+    cells: CellForms,
+  ): Promise<CheckedRow[]> {
+    const faults = await this.batches.faultsOfCells(tx, bad, cells);
+    return bad.map((row, at) => {
+      const found = reader.errorsOf(row, faults[at] ?? []);
+      return found.length === 0 ? row : { ...row, errors: [...row.errors, ...found].slice(0, MAX_ERRORS) };
+    });
   }
 
   /** Of an erased person nothing is kept but that there was a row. */

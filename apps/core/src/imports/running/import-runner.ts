@@ -93,10 +93,10 @@ const KEEP_ERRORS = `
     SELECT at, ARRAY(SELECT decode(hash, 'hex') FROM unnest(string_to_array(hashes, ',')) AS hash) AS subjects
       FROM unnest($9::text[]) WITH ORDINALITY AS one (hashes, at)
   )
-  INSERT INTO import_errors (organization_id, import_id, place, line, column_name, code, value, subjects)
-  SELECT $1, $2, $3 + error.place, line, column_name, code, value, named.subjects
-    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::int[]) WITH ORDINALITY
-           AS error (line, column_name, code, value, at, place)
+  INSERT INTO import_errors (organization_id, import_id, place, line, column_name, code, value, detail, subjects)
+  SELECT $1, $2, $3 + error.place, line, column_name, code, value, detail, named.subjects
+    FROM unnest($4::int[], $5::text[], $6::text[], $7::text[], $8::int[], $10::text[]) WITH ORDINALITY
+           AS error (line, column_name, code, value, at, detail, place)
     JOIN named USING (at)`;
 
 const OPEN = `SELECT id FROM imports WHERE id = ANY($1::uuid[]) AND state IN ('queued', 'running')`;
@@ -209,7 +209,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
       } catch (error) {
         if (row && error instanceof RaceLost && !isLast) continue;
         if (row) await this.failed(row, care, error);
-        if (!row || isTransient(error)) throw error;
+        if (!row || (isTransient(error) && !ranOut(error))) throw error;
         return true;
       }
     }
@@ -358,6 +358,7 @@ async function keepErrors(
     errors.map(({ value }) => value),
     errors.map(({ subjects }) => places.get(subjects)),
     named.map((subjects) => subjects.map((hash) => hash.toString('hex')).join()),
+    errors.map(({ detail }) => detail ?? null),
   ]);
 }
 

@@ -12,8 +12,11 @@ const OPTIONS: ImportOptions = {
   dry_run: false,
 };
 
-function refusalOf(chunks: Iterable<Buffer>): Pick<Problem, 'code' | 'message'> | undefined {
-  const intake = new FileIntake(OPTIONS);
+function refusalOf(
+  chunks: Iterable<Buffer>,
+  options: Partial<ImportOptions> = {},
+): Pick<Problem, 'code' | 'message'> | undefined {
+  const intake = new FileIntake({ ...OPTIONS, ...options });
   try {
     for (const chunk of chunks) intake.take(chunk);
     intake.finish();
@@ -55,6 +58,25 @@ describe('FileIntake', () => {
       message: 'The record on line 3 is longer than 16 MiB, or its quotes never end.',
     });
     expect(refusalOf(repeated('id\na\nb', kilobyte, 16 * 1_024 - 1))).toBeUndefined();
+  });
+
+  it('refuses a mark of UTF-8 beside another encoding', () => {
+    const file = [Buffer.from('\ufeffid\na\n')];
+    expect(refusalOf(file)).toBeUndefined();
+    expect(refusalOf(file, { encoding: 'windows-1252' })).toEqual({
+      code: 'malformed_request',
+      message: 'The file says that it is UTF-8, and `encoding` that it is windows-1252.',
+    });
+  });
+
+  it('takes columns without a name for none, however many a spreadsheet left behind', () => {
+    expect(refusalOf([Buffer.from(',,\nid,, \na,,\n')])).toBeUndefined();
+  });
+
+  it('takes a first line of JSON of which a value is wrong: that is the row’s matter', () => {
+    const options = { format: 'jsonl', mapping: { id: 'external_id', n: null } } as const;
+    const file = [Buffer.from('{"id":"a","n":12345678901234567000001}\n{"id":"b","n":1}\n')];
+    expect(refusalOf(file, options)).toBeUndefined();
   });
 
   it('names no more columns than an answer does', () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Problem } from '@customer-platform/problem-json';
 import { demandMapped, type ImportOptions } from '../import-options.js';
-import { readHeader, readJsonLine, recordForm } from '../reading/cells.js';
+import { readHeader, readNames, recordForm } from '../reading/cells.js';
+import { NumberForms, type FormsOfNumbers } from '../reading/number-forms.js';
 import { RecordSplitter, type RawRecord } from '../reading/record-splitter.js';
 import { noRoom } from '../waiting-imports.js';
 
@@ -18,6 +19,7 @@ const UTF_16 = [Buffer.from([0xff, 0xfe]), Buffer.from([0xfe, 0xff])];
 /** What was learned of a file while it came. */
 export interface TakenFile {
   readonly columns: readonly string[];
+  readonly numberForms: FormsOfNumbers | null;
   readonly bytes: number;
   readonly rows: number;
   /** Of the content, in hexadecimal. */
@@ -33,6 +35,9 @@ export class FileIntake {
   /** Too few to tell whether there is a byte order mark. */
   private first: Buffer | undefined = Buffer.alloc(0);
   private columns: readonly string[] | undefined;
+  private forms: NumberForms | undefined;
+  /** Rows whose cells were not looked at yet. */
+  private fresh: RawRecord[] = [];
   private start = { at: 0, line: 1 };
   private bytes = 0;
   private rows = 0;
@@ -59,13 +64,15 @@ export class FileIntake {
     this.begin();
     const last = this.splitter?.end();
     if (last) this.count(last);
+    this.lookAtCells();
     this.demandBounded();
     if (last?.unclosed === true) throw malformed(`The quotes of the record on line ${last.line} never end.`);
     if (this.columns === undefined) {
       throw malformed('The file is empty.');
     }
     const { columns, bytes, rows, start } = this;
-    return { columns, bytes, rows, start, sha256: this.hash.digest('hex') };
+    const numberForms = this.forms?.all ?? null;
+    return { columns, numberForms, bytes, rows, start, sha256: this.hash.digest('hex') };
   }
 
   private begin(): void {
@@ -76,6 +83,10 @@ export class FileIntake {
       throw malformed('The file is UTF-16; UTF-8 and windows-1252 are taken.');
     }
     const marked = first.subarray(0, BOM.length).equals(BOM) ? BOM.length : 0;
+    if (marked > 0 && this.options.encoding !== 'utf-8')
+      throw malformed(
+        `The file says that it is UTF-8, and \`encoding\` that it is ${this.options.encoding}.`,
+      );
     this.start = { at: marked, line: 1 };
     this.splitter = new RecordSplitter(recordForm(this.options), marked);
     this.look(first.subarray(marked));
@@ -83,7 +94,14 @@ export class FileIntake {
 
   private look(chunk: Buffer): void {
     for (const record of this.splitter?.push(chunk) ?? []) this.count(record);
+    this.lookAtCells();
     this.demandBounded();
+  }
+
+  /** Looks at all rows that came with a chunk at once: the parser is dear to begin. */
+  private lookAtCells(): void {
+    this.forms?.look(this.fresh);
+    this.fresh = [];
   }
 
   private demandBounded(): void {
@@ -101,9 +119,11 @@ export class FileIntake {
       demandMapped(this.columns, this.options);
       if (this.options.format === 'csv') {
         this.start = record.next;
+        this.forms = new NumberForms(this.options, this.columns);
         return;
       }
     }
+    if (this.forms) this.fresh.push(record);
     this.rows += 1;
     if (this.rows > MOST_ROWS) throw tooLarge('The file has more than 1,000,000 rows.');
   }
@@ -111,8 +131,8 @@ export class FileIntake {
   private columnsOf(record: RawRecord): readonly string[] {
     const { format, encoding } = this.options;
     if (format === 'csv') return readHeader(record, this.options);
-    const read = readJsonLine(record, encoding);
-    if ('row' in read) return Object.keys(read.row);
+    const names = readNames(record, encoding);
+    if (names) return names;
     throw malformed('The first line of the file is no object of JSON.');
   }
 }

@@ -119,7 +119,8 @@ describe(`POST ${IMPORTS}`, () => {
       expectProblem(await send(caller, file), 429, 'rate_limited');
     });
     later = 10_000;
-    expectStatus(await send(caller, file), 202);
+    // Nobody gives way whose file the service has not begun to read.
+    await eventually(async () => expectStatus(await send(caller, file), 202));
     await eventually(() => {
       expect(heard.filter((text) => /^HTTP\/1\.1 408 .*request_timeout/s.test(text))).toHaveLength(1);
     });

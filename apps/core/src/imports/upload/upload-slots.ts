@@ -108,7 +108,7 @@ export class UploadSlots {
   }
 }
 
-/** What nobody reads now waits for the disk, which is no fault of its sender's. */
+/** Whether the sender is waited for: an upload that nobody reads now waits for the disk, which is no fault of theirs. */
 function isAwaited({ complete, readableFlowing }: Upload): boolean {
   return !complete && readableFlowing === true;
 }

@@ -102,7 +102,7 @@ export class SegmentEvaluator extends WorkerJob {
       return busy;
     } catch (error) {
       this.backoff.failed(organizationId, error);
-      if (isTransient(error)) throw error;
+      if (isTransient(error) && !ranOut(error)) throw error;
       return false;
     }
   }

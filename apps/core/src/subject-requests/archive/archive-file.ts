@@ -66,7 +66,8 @@ async function* csvOf(rows: AsyncIterable<string>): AsyncGenerator<string> {
   let names: string[] | undefined;
   for await (const text of rows) {
     const row = JSON.parse(text) as Record<string, unknown>;
-    if (names === undefined) yield csvLine((names = Object.keys(row)));
+    // Spreadsheets take what has no mark for the encoding of their country.
+    if (names === undefined) yield `\ufeff${csvLine((names = Object.keys(row)))}`;
     yield csvLine(names.map((name) => row[name]));
   }
 }

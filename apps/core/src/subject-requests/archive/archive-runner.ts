@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, newId, ranOut } from '@customer-platform/database';
-import { FailingTurns, ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { FailingTurns, ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ArchiveGatherer } from './archive-gatherer.js';
 import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
@@ -15,31 +15,34 @@ const LOOK_EVERY_MS = 1_000;
  * Organizations take turns, a page each; of each the oldest archive that can go on, one at a time. While the person is
  * being erased there is nothing to gather.
  */
-const CLAIM = `
+const NEXT = `
   WITH oldest AS (
     SELECT DISTINCT ON (organization_id) organization_id, subject_request_id FROM subject_archives AS open
-     WHERE step <> 'ready' AND claimed_until <= $2 AND subject_request_id <> ALL($4::uuid[])
-       AND organization_id <> ALL($5::uuid[])
+     WHERE step <> 'ready' AND claimed_until <= $1 AND subject_request_id <> ALL($2::uuid[])
+       AND organization_id <> ALL($3::uuid[])
        AND organization_id NOT IN (SELECT organization_id FROM subject_archives
-                                    WHERE step <> 'ready' AND claimed_until > $2)
+                                    WHERE step <> 'ready' AND claimed_until > $1)
        AND NOT EXISTS (SELECT FROM contact_erasures AS erasure
                         WHERE erasure.organization_id = open.organization_id
                           AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
      ORDER BY organization_id, created_at, subject_request_id
-  ), next AS (
-    SELECT organization_id, subject_request_id FROM subject_archives AS turn
-     WHERE step <> 'ready' AND claimed_until <= $2
-       AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
-     ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED
   )
-  UPDATE subject_archives AS archive SET claim = $1, claimed_until = $3 FROM next
-   WHERE archive.organization_id = next.organization_id AND archive.subject_request_id = next.subject_request_id
-  RETURNING archive.organization_id, archive.subject_request_id, contact_ids, portable, locale, correlation_id, step, module,
+  SELECT organization_id, subject_request_id FROM subject_archives AS turn
+   WHERE step <> 'ready' AND claimed_until <= $1
+     AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
+   ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED`;
+
+const CLAIM = `
+  UPDATE subject_archives SET claim = $3, claimed_until = $4
+   WHERE organization_id = $1 AND subject_request_id = $2
+  RETURNING organization_id, subject_request_id, contact_ids, portable, locale, correlation_id, step, module,
             after, pieces, key_sealed, claim`;
 
 const RELEASE = `
   UPDATE subject_archives SET claim = NULL, claimed_until = $4
    WHERE organization_id = $1 AND subject_request_id = $2 AND claim = $3`;
+
+type Turn = Pick<ArchiveRow, 'organization_id' | 'subject_request_id'>;
 
 /**
  * Makes archives: gathers page by page, then writes the file. A claim holds each for a minute, and is kept up while it
@@ -70,46 +73,55 @@ export class ArchiveRunner extends WorkerJob {
     return this.job.drain(() => this.runNext());
   }
 
-  /** Whether there was one. One that fails is left for a while, and the next is taken. */
+  /** Whether there was one. One that fails, be it at its claim, is left for a while, and the next is taken. */
   private async runNext(): Promise<boolean> {
-    const archive = await this.claim();
-    this.job.progressed();
-    if (!archive) return false;
+    let turn: Turn | undefined;
+    let archive: ArchiveRow | undefined;
+    const work = async (): Promise<void> => {
+      archive = await this.claim((next) => (turn = next));
+      this.job.progressed();
+      if (archive?.step === 'gather') await this.gatherer.takePage(archive);
+      else if (archive) await this.writer.write(archive, this.job.signal);
+    };
     try {
-      await this.failing.note(
-        () => archive.organization_id,
-        () =>
-          archive.step === 'gather'
-            ? this.gatherer.takePage(archive)
-            : this.writer.write(archive, this.job.signal),
-      );
-      this.backoff.passed(archive.subject_request_id);
+      await this.failing.note(() => turn?.organization_id, work);
+      if (turn) this.backoff.passed(turn.subject_request_id);
     } catch (error) {
       if (error instanceof ClaimLost) return true;
-      await this.release(archive);
+      if (archive) await this.release(archive);
       if (this.job.stopping) return false;
-      this.backoff.failed(archive.subject_request_id, error);
-      if (!(error instanceof Problem) && isTransient(error) && !ranOut(error)) throw error;
+      if (turn) this.backoff.failed(turn.subject_request_id, error);
+      if (!turn || (!(error instanceof Problem) && isTransient(error) && !ranOut(error))) throw error;
     }
-    return true;
+    return turn !== undefined;
   }
 
-  private async claim(): Promise<ArchiveRow | undefined> {
+  /** @param found hears whose turn it is, before anything of it is changed */
+  private async claim(found: (turn: Turn | undefined) => void): Promise<ArchiveRow | undefined> {
     const now = this.clock.now();
     const until = new Date(now.getTime() + CLAIM_MS);
     const waiting = this.backoff.waiting();
     const resting = this.failing.resting();
     return this.database.acrossOrganizations(async (tx) => {
-      const next = async (after: readonly string[]): Promise<ArchiveRow | undefined> =>
-        (await tx.query<ArchiveRow>(CLAIM, [newId(), now, until, waiting, after]))[0];
-      return (await next(resting)) ?? (resting.length > 0 ? next([]) : undefined);
+      const next = async (after: readonly string[]): Promise<Turn | undefined> =>
+        (await tx.query<Turn>(NEXT, [now, waiting, after]))[0];
+      const turn = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
+      found(turn);
+      if (!turn) return undefined;
+      const key = [turn.organization_id, turn.subject_request_id];
+      return (await tx.query<ArchiveRow>(CLAIM, [...key, newId(), until]))[0];
     });
   }
 
   private async release(archive: ArchiveRow): Promise<void> {
     const { organization_id: organizationId, subject_request_id: requestId, claim } = archive;
-    await this.database.inOrganization({ organizationId }, (tx) =>
-      tx.query(RELEASE, [organizationId, requestId, claim, this.clock.now()]),
-    );
+    try {
+      await this.database.inOrganization({ organizationId }, (tx) =>
+        tx.query(RELEASE, [organizationId, requestId, claim, this.clock.now()]),
+      );
+    } catch (error) {
+      // It ends by itself.
+      log.warn({ err: error, request: requestId }, 'The claim of an archive that failed stays for its time');
+    }
   }
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { identifierForms } from '@customer-platform/http';
 import type { EventKind } from '../../ingestion/event-schemas.js';
 import { KEY_CONFLICT } from '../../processing/work-item.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
@@ -47,7 +48,9 @@ export async function lettersOf(
   { contactIds, identifiers, person }: Whose,
   after: string | null,
 ): Promise<{ ids: string[]; next?: string }> {
-  const externalIds = identifiers.filter(({ type }) => type === 'external_id').map(({ normal }) => normal);
+  const externalIds = identifiers.flatMap(({ type, normal }) =>
+    type === 'external_id' ? identifierForms(normal) : [],
+  );
   const rows = await tx.query<LetterRow>(LETTERS, [tx.organizationId, after, contactIds, externalIds]);
   const ids = rows
     .filter(

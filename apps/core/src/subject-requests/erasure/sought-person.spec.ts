@@ -43,6 +43,11 @@ describe('a dead letter is of the person', () => {
     ['by a national number of the country said', identify({ phone: '9 1234 5678', country: ' cl ' })],
     ['by a national number that says no country', identify({ phone: '(9) 1234-5678' })],
     ['by a number in digits of another script', identify({ phone: '+٥٦٩١٢٣٤٥٦٧٨' })],
+    [
+      'by a number that a spreadsheet wrote as an amount',
+      identify({ phone: '56912345678.0', country: 'CL' }),
+    ],
+    ['by an amount that says no country', identify({ phone: '+56912345678,00' })],
     ['by a phone among the identities', identify({}, [{ type: 'phone', value: '+56-9-1234-5678' }])],
     ['by the external id of what is no right event', { external_id: 'ana/1', traits: 1 }],
     [
@@ -68,6 +73,12 @@ describe('a dead letter is of the person', () => {
     ['that is no JSON and has a member of that name', '{"event": "C-1", "id": '],
     ['that is empty', ''],
   ])('not one %s', (_, body) => expect(isIn(body)).toBe(false));
+
+  it('by the number that was made of an amount once, zeros included', () => {
+    const former = new SoughtPerson([], [{ type: 'phone', normal: '+569876500020' }]);
+    const letter = identify({ phone: '56987650002.0', country: 'CL' });
+    expect(former.isInLetter('identify', Buffer.from(JSON.stringify(letter)))).toBe(true);
+  });
 
   it('is sought in what letters come to, not in that times the identifiers', () => {
     const identifiers = Array.from({ length: 50_000 }, (_, n) => ({ type: `custom.t${n}`, normal: `v${n}` }));

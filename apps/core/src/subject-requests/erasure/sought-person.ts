@@ -1,8 +1,16 @@
-import { parsePhoneNumberFromString } from 'libphonenumber-js';
-import { normalEmail, normalIdentity } from '../../identities/identity-value.js';
+import { partsOfPhone } from '@customer-platform/http';
+import { identityForms } from '../../identities/identity-value.js';
 import type { EventKind } from '../../ingestion/event-schemas.js';
 import { isShaped } from '../../ingestion/event-validation.js';
-import { isObject, namedBy, normalPhones, parsed, signsIn, uuidsIn } from '../../processing/named-values.js';
+import {
+  END_OF_AMOUNT,
+  isObject,
+  namedBy,
+  normalPhones,
+  parsed,
+  signsIn,
+  uuidsIn,
+} from '../../processing/named-values.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
 
 /** Shorter numbers stand in texts that mean something else. */
@@ -39,12 +47,12 @@ export class SoughtPerson {
       identifiers.flatMap(({ type, normal }) => (type === wanted ? normal : []));
     this.emails = new Set(of('email'));
     this.phones = new Set(of('phone'));
-    const numbers = [...this.phones].flatMap((phone) => parsePhoneNumberFromString(phone) ?? []);
+    const numbers = [...this.phones].flatMap((phone) => partsOfPhone(phone) ?? []);
     const isLong = (number: string): boolean => number.length >= SHORTEST_NUMBER;
     this.ends = new Set([...this.phones].map(endOf));
     this.digits = [...this.phones].map(digitsOf).filter(isLong);
-    this.nationals = new Set(numbers.map(({ nationalNumber }) => String(nationalNumber)).filter(isLong));
-    this.countries = new Set([null, ...numbers.map(({ country }) => country ?? null)]);
+    this.nationals = new Set(numbers.map(({ national }) => national).filter(isLong));
+    this.countries = new Set([null, ...numbers.map(({ country }) => country)]);
   }
 
   /**
@@ -85,14 +93,14 @@ export class SoughtPerson {
 
   private has(type: string, value: string, countries: Iterable<string | null>): boolean {
     if (type === 'phone') return this.hasPhone(value, countries);
-    const normal = normalIdentity(type, value, null);
-    return normal !== undefined && this.values.has(nameOf(type, normal));
+    return identityForms(type, value, null).some((normal) => this.values.has(nameOf(type, normal)));
   }
 
   private hasPhone(value: string, countries: Iterable<string | null>): boolean {
     if (this.phones.size === 0) return false;
     // Digits of other scripts, and what stands behind a number, are left to whoever reads it.
-    if (/^[\d\s+().\-/]*$/.test(value) && !this.ends.has(endOf(value))) return false;
+    const isPlain = /^[\d\s+().\-/]*$/.test(value) && !END_OF_AMOUNT.test(value);
+    if (isPlain && !this.ends.has(endOf(value))) return false;
     return normalPhones(value, countries).some((number) => this.phones.has(number));
   }
 
@@ -100,7 +108,7 @@ export class SoughtPerson {
     const { emails, numbers, uuids } = signsIn(text);
     return (
       uuids.some((id) => this.ids.has(id)) ||
-      emails.some((email) => this.emails.has(normalEmail(email) ?? '')) ||
+      emails.some((email) => identityForms('email', email, null).some((form) => this.emails.has(form))) ||
       numbers.some((number) => this.isNumber(digitsOf(number)))
     );
   }

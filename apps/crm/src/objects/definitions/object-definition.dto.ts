@@ -78,7 +78,7 @@ export const OBJECT_DEFINITIONS_LIST: ListDefinition = {
     updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
   },
   sorts: {
-    name: { type: 'string', column: 'name' },
+    name: { type: 'string', column: 'name', byLanguage: true },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

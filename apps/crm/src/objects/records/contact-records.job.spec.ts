@@ -229,6 +229,20 @@ describe('an erasure of somebody with many records', () => {
     expect({ sum: counts.reduce((sum, count) => sum + count, 0), told }).toEqual({ sum: RECORDS, told: 2 });
   });
 
+  it('of two people whose records stand under a third counts for each their own', async () => {
+    const { person, other } = await owner();
+    const [second = ''] = await world.contacts(1);
+    for (let count = 0; count < 3; count += 1) await world.add('vehicle', { owner: second });
+    await world.merge(other, person);
+    await world.merge(other, second);
+    await finish();
+    for (const id of [person, second]) await erase(id);
+    await finish();
+    expect(await recordsOf(person, second, other)).toEqual([0, 0, 0]);
+    const { counts, told } = await receipts();
+    expect({ counts: counts.sort((a, b) => a - b), told }).toEqual({ counts: [3, RECORDS], told: 2 });
+  });
+
   it('clears so many records that refer to one that goes, before it goes', async () => {
     const [person = '', other = ''] = await world.contacts(2);
     const vehicle = await world.define('vehicle', OWNED);

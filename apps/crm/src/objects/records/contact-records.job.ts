@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { ContactFollower } from '@customer-platform/contact-refs';
 import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Erasures } from '@customer-platform/erasure';
 import { endErasure, erasureAtItsEnd, type ErasureAtItsEnd } from '../../contact-refs/erasures-under-way.js';
@@ -20,6 +21,7 @@ export class ContactRecordsJob extends ItemJob<Item> {
     database: Database,
     private readonly records: RecordsOfContacts,
     private readonly erasures: Erasures,
+    private readonly follower: ContactFollower,
     clock: Clock,
   ) {
     super(
@@ -42,7 +44,9 @@ export class ContactRecordsJob extends ItemJob<Item> {
       await this.records.goOn(tx, item);
       return;
     }
-    await this.erasures.complete(tx, item);
+    await this.erasures.complete(tx, item, {
+      part: (within, contactIds) => this.follower.part(within, contactIds),
+    });
     await endErasure(tx, item);
   }
 

@@ -26,9 +26,10 @@ export const OBJECT_RECORDS_LIST: ListDefinition = {
 export function recordsListOf({ id, fields }: KnownDefinition): ListDefinition {
   const open = fields.filter(({ indexed, archived }) => indexed && !archived);
   const filters = open.map((field): [string, FilterSpec] => [`${PREFIX}${field.key}`, filterOf(field)]);
-  const sorts = open.map(({ key }): [string, SortSpec] => [
+  const sorts = open.map(({ key, type }): [string, SortSpec] => [
     `${PREFIX}${key}`,
-    { column: '', type: 'string', nulls: 'last' },
+    // Options of enums are codes.
+    { column: '', type: 'string', nulls: 'last', ...(type === 'string' ? { byLanguage: true } : {}) },
   ]);
   return {
     ...OBJECT_RECORDS_LIST,

@@ -1,5 +1,5 @@
 import { pageUntilEnd, timeOfId, type Transaction } from '@customer-platform/database';
-import type { ListQuery, Page } from '@customer-platform/http';
+import type { ListQuery, Page, TextCollation } from '@customer-platform/http';
 import type { KnownDefinition } from '../definitions/known-definition.js';
 import type { RecordRow } from './record-row.js';
 
@@ -40,6 +40,10 @@ export type Part = { readonly direction: 'asc' | 'desc' } & (
       readonly kind: 'values';
       readonly rows: Rows;
       readonly type: string;
+      /** The collation, of texts in the order of a language. */
+      readonly collation?: TextCollation;
+      /** Conditions over `own.key` that the index does not answer: of the rows that are looked at. */
+      readonly among?: (places: Places) => string[];
       readonly after: readonly (string | null)[] | undefined;
     }
   | {
@@ -47,6 +51,7 @@ export type Part = { readonly direction: 'asc' | 'desc' } & (
       readonly rows: Rows;
       readonly key: Rows;
       readonly type: string;
+      readonly collation?: TextCollation | undefined;
       /** The key of what comes last in either direction. */
       readonly nulls?: string;
       readonly after: readonly (string | null)[] | undefined;
@@ -63,6 +68,8 @@ interface PagePlan {
   readonly parts: readonly Part[];
   /** Conditions over the record. */
   readonly probe: (places: Places) => string[];
+  /** The version of the collation of its order, for the cursor. */
+  readonly version: string | undefined;
 }
 
 interface KeyedRow extends RecordRow {
@@ -91,7 +98,7 @@ export async function boundedPage(
   tx: Transaction,
   definition: KnownDefinition,
   query: ListQuery,
-  { parts, probe }: PagePlan,
+  { parts, probe, version }: PagePlan,
 ): Promise<Page<RecordRow>> {
   const rows: KeyedRow[] = [];
   for (const part of parts) {
@@ -106,9 +113,9 @@ export async function boundedPage(
     const walk = walked(part, places, probe, left);
     const found = await pageUntilEnd<KeyedRow, Position>(tx, walk, places.values);
     rows.push(...found.rows);
-    if (found.end) return toPage(rows, query, positionOf(found.end));
+    if (found.end) return toPage(rows, { query, version }, positionOf(found.end));
   }
-  return toPage(rows, query);
+  return toPage(rows, { query, version });
 }
 
 type Walked = Exclude<Part, { kind: 'fetched' }>;
@@ -126,8 +133,9 @@ function walked(
   limit: number,
 ): Parameters<typeof pageUntilEnd>[1] {
   const { rows, order, key } = walkOf(part, places);
+  const among = part.kind === 'values' ? (part.among?.(places) ?? []) : [];
   const page = `SELECT ${COLUMNS}, ${key} AS page_key FROM (${rows} LIMIT ${String(MOST_LOOKED_AT)}) AS own
-    ${RECORD('own.id', probe(places))} ORDER BY ${order} LIMIT ${String(limit)}`;
+    ${RECORD('own.id', [...probe(places), ...among])} ORDER BY ${order} LIMIT ${String(limit)}`;
   const said = part.kind === 'ids' ? 'NULL' : key;
   const end = `SELECT own.id, ${said} AS page_key FROM (${rows} OFFSET ${String(MOST_LOOKED_AT - 1)} LIMIT 1) AS own`;
   return { page, limit, end };
@@ -158,11 +166,12 @@ function walkOf(part: Walked, places: Places): Walk {
       };
     }
     case 'values': {
-      const after = keyset('own.value, own.record_id', beyond, part.after, part.type, places);
+      const value = collated('own.value', part.collation);
+      const after = keyset(`${value}, own.record_id`, beyond, part.after, part.type, places);
       return {
         rows: `SELECT own.record_id AS id, own.value AS key ${part.rows(places)} ${after}
-          ORDER BY own.value ${way}, own.record_id ${way}`,
-        order: `own.key ${way}, own.id ${way}`,
+          ORDER BY ${value} ${way}, own.record_id ${way}`,
+        order: `${collated('own.key', part.collation)} ${way}, own.id ${way}`,
         key: keyText('own.key', part.type),
       };
     }
@@ -191,17 +200,18 @@ function fetched(
   const beyond = part.direction === 'asc' ? '>' : '<';
   const last =
     part.nulls === undefined ? 'page.key IS NULL' : `page.key = ${places.add(part.nulls, part.type)}`;
+  const key = collated('page.key', part.collation);
   const [value = null, id = null] = part.after ?? [];
   let after = '';
   if (part.after) {
     const isPast = value === part.nulls;
-    const same = `(page.key, page.id) ${beyond} (${places.add(value, part.type)}, ${places.add(id, 'uuid')})`;
+    const same = `(${key}, page.id) ${beyond} (${places.add(value, part.type)}, ${places.add(id, 'uuid')})`;
     after = isPast ? `WHERE ${last} AND ${same}` : `WHERE (${last} OR ${same})`;
   }
   return `SELECT page.*, ${keyText('page.key', part.type)} AS page_key FROM (
       SELECT ${COLUMNS}, ${part.key(places)} AS key FROM (SELECT own.record_id ${part.rows(places)} OFFSET 0) AS own
       ${RECORD('own.record_id', probes)}) AS page ${after}
-    ORDER BY ${last}, page.key ${way}, page.id ${way} LIMIT ${String(limit)}`;
+    ORDER BY ${last}, ${key} ${way}, page.id ${way} LIMIT ${String(limit)}`;
 }
 
 function keyset(
@@ -215,6 +225,11 @@ function keyset(
   return `AND (${columns}) ${beyond} (${places.add(after[0], type)}, ${places.add(after[1], 'uuid')})`;
 }
 
+/** A text as it is ordered and compared in the order of a language. */
+export function collated(text: string, collation: TextCollation | undefined): string {
+  return collation === undefined ? text : `(${text} COLLATE ${collation})`;
+}
+
 function timeText(column: string): string {
   return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 }
@@ -226,7 +241,11 @@ function keyText(column: string, type: string): string {
 }
 
 /** @param end where the walk ended, if it did before the page was full */
-function toPage(rows: readonly KeyedRow[], query: ListQuery, end?: KeyOfRow): Page<RecordRow> {
+function toPage(
+  rows: readonly KeyedRow[],
+  { query, version }: { query: ListQuery; version: string | undefined },
+  end?: KeyOfRow,
+): Page<RecordRow> {
   let bytes = 0;
   const fitting = rows.slice(0, query.limit).filter((row, at) => {
     bytes += Buffer.byteLength(JSON.stringify(row.values));
@@ -236,6 +255,6 @@ function toPage(rows: readonly KeyedRow[], query: ListQuery, end?: KeyOfRow): Pa
   const data = fitting.map(({ id, values, created_at, updated_at, deleted_at }) => ({
     ...{ id, values, created_at, updated_at, deleted_at },
   }));
-  const next_cursor = last ? query.cursorFor([last.page_key, last.id]) : null;
+  const next_cursor = last ? query.cursorFor([last.page_key, last.id], version) : null;
   return { data, page: { limit: query.limit, next_cursor } };
 }

@@ -1,10 +1,11 @@
-import type { ListFilter, ListQuery, ListSort, Page } from '@customer-platform/http';
-import type { Transaction } from '@customer-platform/database';
+import type { ListFilter, ListQuery, ListSort, Page, TextCollation } from '@customer-platform/http';
+import { checkedCollationVersion, type Transaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import type { ObjectField } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { readTally } from '../definitions/tallies.js';
 import { INDEX_TABLES, INDEX_TYPES, indexed, indexedSql, kindOf, NOTHING } from './index-values.js';
+import { boundsByLanguage } from './language-bounds.js';
 import { keyOf } from './object-records.list.js';
 import { boundedPage, Places, type Part } from './page-parts.js';
 import type { RecordRow } from './record-row.js';
@@ -47,7 +48,7 @@ interface Order {
 /**
  * Pages of a definition's records. Every page is read along an index that has the asked order or a filter's rows, and
  * only as far as it goes; which one is decided by looking at how many rows a filter has, never by estimates.
- * @throws Problem `index_building`, `invalid_sort`
+ * @throws Problem `index_building`, `invalid_sort`, `cursor_mismatch`
  */
 export async function pageOfRecords(
   tx: Transaction,
@@ -60,14 +61,20 @@ export async function pageOfRecords(
   // What is asked of the field that the page is sorted by narrows the walk along its index.
   const walked = asked.find(({ index }) => index.key === order.by?.index.key);
   const others = asked.filter((each) => each !== walked);
-  const driver = await driverOf(tx, definition, { order, asked: others, query });
+  // In the order of a language these rows do not stand together: they are sorted if they are few.
+  const driving = order.sort.collation && walked && namesValues(walked) ? asked : others;
+  const version = await checkedCollationVersion(tx, query);
+  const driver = await driverOf(tx, definition, { order, asked: driving, query });
   const parts = driver
     ? [partOfFilter(driver, order, query)]
     : order.by
       ? partsOfValues(order.sort, { ...order.by, filters: walked?.filters ?? [] }, query)
       : [partOfRecords(order, query)];
   const probed = driver ? asked.filter((each) => each !== driver) : others;
-  return boundedPage(tx, definition, query, { parts, probe: (places) => probesOf(probed, query, places) });
+  return boundedPage(tx, definition, query, {
+    ...{ parts, version },
+    probe: (places) => probesOf(probed, query, places),
+  });
 }
 
 function askedOf(definition: KnownDefinition, { filters }: ListQuery): Asked[] {
@@ -135,6 +142,10 @@ async function countUpTo(
     places.values,
   );
   return row?.count ?? 0;
+}
+
+function namesValues({ filters }: Asked): boolean {
+  return filters.some(({ op }) => op !== 'is_null');
 }
 
 /** A filter as those of its values each, if it names few. */
@@ -225,6 +236,7 @@ function partOfFilter(driver: Asked, { sort, by }: Order, query: ListQuery): Par
     key: (places) => indexedSql(by.field, 'record."values"', places.add(by.field.key, 'text')),
     type: INDEX_TYPES[kind],
     nulls: NOTHING[kind],
+    collation: sort.collation,
     after: query.after,
   };
 }
@@ -264,5 +276,25 @@ function partsOfValues(sort: ListSort, by: Asked, query: ListQuery): Part[] {
         AND own.value ${nothing ? '=' : '<'} ${places.add(NOTHING[kind], INDEX_TYPES[kind])}`,
     after: isPast === nothing ? query.after : undefined,
   });
-  return isPast ? [part(true)] : [part(false), part(true)];
+  if (isPast || by.filters.some(({ op, value }) => op === 'is_null' && value === true)) return [part(true)];
+  return [sort.collation ? partByLanguage(sort, sort.collation, by, query) : part(false), part(true)];
+}
+
+/** The records with a text along the index of the language, which has no others. */
+function partByLanguage(
+  { direction }: ListSort,
+  collation: TextCollation,
+  by: Asked,
+  { after, ...query }: ListQuery,
+): Part {
+  const { field, filters } = by;
+  return {
+    ...{ kind: 'values', direction, type: INDEX_TYPES.text, collation, after },
+    rows: (places) =>
+      [
+        `${indexRows({ ...by, filters: [] }, query, places)} AND own.value < '${NOTHING.text}'`,
+        ...boundsByLanguage(filters, { field, collation, begun: after && direction }, places),
+      ].join(' AND '),
+    among: (places) => filters.map((filter) => condition('own.key', field, filter, places)),
+  };
 }

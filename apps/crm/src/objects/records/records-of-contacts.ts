@@ -49,7 +49,7 @@ const REFERENCES = `
       WHERE organization_id = $1 AND contact_id = given.contact_id AND record_id > given.after
       ORDER BY record_id LIMIT ${String(LOOKED_AT)}) AS own
    ORDER BY own.contact_id, own.record_id, own.field`;
-/** Under whom records of these contacts stand: the undo that parted them may be yet to be heard of. */
+/** The contacts under whom records of these stand: the undo that parted them may be yet to be heard of. */
 const HOLDERS = `
   SELECT DISTINCT contact_id AS id FROM object_references
    WHERE organization_id = $1 AND origin_contact_id = ANY($2::uuid[]) AND contact_id <> origin_contact_id`;
@@ -70,6 +70,11 @@ const MOVE = `
 /** A reference that is not where it belongs. */
 interface Stray extends Reference {
   readonly goal: Exclude<Goal, 'stays'>;
+}
+
+/** A reference of a contact who is gone. */
+interface Gone extends Reference {
+  readonly of: string;
 }
 
 /** What a piece has to do of one contact. */
@@ -138,14 +143,12 @@ export class RecordsOfContacts implements SettledRows {
     await moveRecords(tx, strays, known);
     const gone = goes ? await this.withOthers(tx, strays, jobs) : [];
     const { removed, isWhole } = await this.remove(tx, gone, known);
+    const uncounted = await countErased(tx, RESOURCE, removed);
     for (const { job, after, isLast } of looks) {
       const isOver = isLast && isWhole;
       await noteProgress(tx, job, isOver ? null : { after: isWhole ? after : job.cursor_id });
     }
-    // Of who was parted from another what is there still goes by that one, and is theirs by its origin.
-    const contacts = gone.flatMap((each) => [each.contact_id, each.origin ?? []].flat());
-    const isCounted = removed > 0 && (await countErased(tx, contacts, RESOURCE, removed));
-    return { removed: isCounted ? 0 : removed, isDone: isWhole && looks.every(({ isLast }) => isLast) };
+    return { removed: uncounted, isDone: isWhole && looks.every(({ isLast }) => isLast) };
   }
 
   /** What goes of the records, also by other fields that name somebody whom the same jobs concern. */
@@ -153,37 +156,46 @@ export class RecordsOfContacts implements SettledRows {
     tx: Transaction,
     strays: readonly Stray[],
     jobs: readonly ContactRecordJob[],
-  ): Promise<Stray[]> {
-    const going = strays.filter(({ goal }) => goal.to === undefined);
+  ): Promise<Gone[]> {
+    const going = goneOf(strays);
     const records = going.map((each) => each.record_id);
     const contacts = jobs.flatMap((job) => job.contacts);
     const rows = await tx.query<Reference>(BESIDES, [tx.organizationId, records, contacts]);
     const ends = await this.refs.ends(tx, contactsOf(rows));
-    return straysOf(rows, ends).filter(({ goal }) => goal.to === undefined);
+    return goneOf(straysOf(rows, ends));
   }
 
+  /** @returns of each record that went, or was cleared, whose it was */
   private async remove(
     tx: Transaction,
-    gone: readonly Stray[],
+    gone: readonly Gone[],
     known: ReadonlyMap<string, KnownDefinition>,
-  ): Promise<{ removed: number; isWhole: boolean }> {
+  ): Promise<{ removed: string[][]; isWhole: boolean }> {
     const byRecord = Map.groupBy(gone, (each) => each.record_id);
     const going: string[] = [];
-    let cleared = 0;
+    const cleared: string[] = [];
     const round = { ids: [...byRecord.keys()], known, outbox: this.outbox };
     await inRounds(tx, round, ({ id, values }, definition) => {
       const lost = (byRecord.get(id) ?? []).filter((each) => values[each.field] === each.contact_id);
       const keys = lost.map(({ field }) => field);
       if (keys.every((key) => isCleared(definition, key))) {
-        if (keys.length > 0) cleared += 1;
+        if (keys.length > 0) cleared.push(id);
         return without(values, keys);
       }
       going.push(id);
       return values;
     });
     const isWhole = await removeRecords(tx, { ids: going, known, outbox: this.outbox });
-    return { removed: cleared + (isWhole ? going.length : 0), isWhole };
+    const removed = isWhole ? [...cleared, ...going] : cleared;
+    return {
+      removed: removed.map((id) => (byRecord.get(id) ?? []).map((each) => each.of)),
+      isWhole,
+    };
   }
+}
+
+function goneOf(strays: readonly Stray[]): Gone[] {
+  return strays.flatMap(({ goal, ...each }) => ('of' in goal ? [{ ...each, of: goal.of }] : []));
 }
 
 async function referencesOf(tx: Transaction, jobs: readonly ContactRecordJob[]): Promise<Reference[]> {

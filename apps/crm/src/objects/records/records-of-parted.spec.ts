@@ -1,5 +1,11 @@
 import { newId } from '@customer-platform/database';
-import { domainEvent, expectStatus, type KafkaProbe, kafkaProbe } from '@customer-platform/testing';
+import {
+  domainEvent,
+  eventually,
+  expectStatus,
+  type KafkaProbe,
+  kafkaProbe,
+} from '@customer-platform/testing';
 import { ContactRefsConsumer } from '../../contact-refs/contact-refs.consumer.js';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { ObjectWorld } from '../objects.fixture.js';
@@ -44,5 +50,22 @@ describe('the erasure of a contact that was parted from another', () => {
       [world.organizationId],
     );
     expect(new Set(left.map(({ id }) => id))).toEqual(new Set([kept.id, inner.id]));
+  });
+
+  it('whose undo was parked gives back what is theirs to whom it was parted from', async () => {
+    const [erased = '', parted = ''] = await world.contacts(2);
+    await world.define('vehicle', [OWNER]);
+    const theirs = await world.add('vehicle', { owner: parted });
+    await world.add('vehicle', { owner: erased });
+    await world.merge(erased, parted);
+    const request = { subject_request_id: newId(), contact_id: erased, contact_ids: [erased] };
+    await crm.app.app
+      .get(ContactRefsConsumer)
+      .erase([domainEvent('core.erasure.requested.v1', world.organizationId, request)]);
+    const [completed] = await probe.expectEvents('crm.erasure.completed.v1', world.organizationId, 1);
+    expect(completed?.data).toMatchObject({ counts: { objects: 1 } });
+    await eventually(async () =>
+      expect((await world.get('vehicle', theirs)).body).toMatchObject({ values: { owner: parted } }),
+    );
   });
 });

@@ -9,8 +9,8 @@ export interface Reference {
   readonly origin: string;
 }
 
-/** Where a reference belongs: where it is, to another contact, or, without a contact, nowhere any more. */
-export type Goal = 'stays' | { readonly to?: string };
+/** Where a reference belongs: where it is, to another contact, or nowhere any more, being of one who is gone. */
+export type Goal = 'stays' | { readonly to: string } | { readonly to?: undefined; readonly of: string };
 
 /** Where the merges of contacts end. */
 export type Ends = Awaited<ReturnType<ContactRefs['ends']>>;
@@ -25,7 +25,7 @@ export function goalOf({ contact_id: contactId, origin }: Reference, ends: Ends)
   const decides = end?.state === undefined ? ends.get(contactId) : end;
   // Who was merged into an erased one is either parted again, or erased, too: of which it will be heard.
   if (end?.state === 'erased' && end.id !== origin) return 'stays';
-  if (isGone(decides?.state)) return {};
+  if (isGone(decides?.state)) return { of: end?.state === undefined ? contactId : origin };
   return end?.state === undefined || end.id === contactId ? 'stays' : { to: end.id };
 }
 

@@ -2,6 +2,7 @@ import type { ClaimedSend } from '../claimed-send.js';
 import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { senderOf, type Sender } from '../../channels/sender.js';
 import type { RenderedMessage } from '../../templates/message-rendering.js';
+import { inLines } from './mail.js';
 import { withUnsubscribeLink } from './unsubscribe-footer.js';
 
 /** A rendered message with what it needs to become bytes. */
@@ -47,7 +48,12 @@ async function composeEmail(composition: Composition, from: Sender): Promise<Com
   const content = await plan.compose({
     ...commonOf(composition, from),
     replyTo: plan.replyTo,
-    parts: { subject, text: body.text, ...(body.html === undefined ? {} : { html: body.html }) },
+    // Providers that write the mail themselves, too, get no line end but CR LF.
+    parts: {
+      subject,
+      text: inLines(body.text),
+      ...(body.html === undefined ? {} : { html: inLines(body.html) }),
+    },
     messageId,
     unsubscribeUrl,
   });

@@ -77,7 +77,11 @@ describe('composeMail', () => {
     const marketing = await arrive({ unsubscribeUrl: url });
     expect(header(marketing, 'list-unsubscribe')).toBe(`<${url}>`);
     expect(header(marketing, 'list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
-    const transactional = await arrive();
+    expect(header(marketing, 'list-id')).toBe('<marketing.shop.example>');
+    const news = await arrive({ unsubscribeUrl: url, topic: 'store_news' });
+    expect(header(news, 'list-id')).toBe('<store_news.shop.example>');
+    const transactional = await arrive({ topic: 'store_news' });
+    expect(header(transactional, 'list-id')).toBeUndefined();
     expect(header(transactional, 'list-unsubscribe')).toBeUndefined();
     expect(header(transactional, 'list-unsubscribe-post')).toBeUndefined();
   });

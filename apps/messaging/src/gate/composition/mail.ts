@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { encodeWord } from 'nodemailer/lib/mime-funcs';
 
@@ -13,6 +14,8 @@ export interface MailParts {
   readonly correlationId: string;
   /** Marketing only: where one click ends it (RFC 8058). */
   readonly unsubscribeUrl: string | null;
+  /** Of marketing: what it is about, the list that readers sort and leave by (RFC 2919). */
+  readonly topic?: string | null;
   readonly date: Date;
 }
 
@@ -44,13 +47,19 @@ export async function composeMail(parts: MailParts): Promise<Buffer> {
  * With CR LF at each line's end and nowhere else (RFC 5321 §2.3.8): a server that takes a lone CR or LF for an end would
  * see commands where a value of a contact says them.
  */
-function inLines(text: string): string {
+export function inLines(text: string): string {
   return text.replace(/\r\n|\r|\n/g, '\r\n');
 }
 
 /** Whether a reader would take a plain text for an encoded one (RFC 2047), and show something else. */
 function looksEncoded(text: string): boolean {
   return text.includes('=?');
+}
+
+/** One list for each topic of a sender's domain, and one for what has none. */
+export function listIdOf({ from, topic }: Pick<MailParts, 'from' | 'topic'>): string {
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  return `<${topic ?? 'marketing'}.${domainToASCII(domain)}>`;
 }
 
 function headersOf(parts: MailParts): Record<string, string | { prepared: boolean; value: string }> {
@@ -65,6 +74,7 @@ function headersOf(parts: MailParts): Record<string, string | { prepared: boolea
       ? {
           'List-Unsubscribe': `<${parts.unsubscribeUrl}>`,
           'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+          'List-Id': listIdOf(parts),
         }
       : {}),
   };

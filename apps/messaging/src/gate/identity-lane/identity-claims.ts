@@ -37,7 +37,8 @@ const CLAIM = `
       FROM picked WHERE s.organization_id = picked.organization_id AND s.id = picked.id
     RETURNING ${CLAIMED_COLUMNS}, picked.state AS previous
   )
-  SELECT *, NULL::jsonb AS data, NULL::jsonb AS event, NULL::jsonb AS content FROM claimed`;
+  SELECT *, NULL::jsonb AS data, NULL::jsonb AS event, NULL::jsonb AS content,
+    NULL::boolean AS withholds_contact FROM claimed`;
 
 /** Which of identity's mails are taken up next, and by whom: each by one dispatcher at a time, whatever dies. */
 @Injectable()

@@ -96,11 +96,12 @@ export class IdentityPreparation extends SendPreparation {
   private async compose(open: Open, smtp: PlatformSmtp, date: Date): Promise<ReadySend> {
     const { send, ref, said, address } = open;
     const written = identityLetter({
-      kind: said.notice ?? ref.kind,
+      kind: ref.kind === 'account' ? ref.about : (said.notice ?? said.about ?? ref.kind),
       locale: send.locale ?? said.locale ?? null,
       organizationName: said.organization_name,
       link: said.notice === undefined ? said.link : null,
       expiresAt: send.expiresAt ?? (said.expires_at === undefined ? null : new Date(said.expires_at)),
+      ...(ref.kind === 'account' ? { at: new Date(ref.at) } : {}),
     });
     const plan = identityPlan(smtp);
     const domain = smtp.from.slice(smtp.from.lastIndexOf('@') + 1);

@@ -1,13 +1,13 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import { isAllowedPort, resolveDestination } from '@customer-platform/outbound';
+import { isAllowedPort, resolveDestination, type Destination } from '@customer-platform/outbound';
 import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import type { HttpWay, SmtpWay } from '../../providers/way-out.js';
+import type { HttpWay, SmtpWay, Tokens } from '../../providers/way-out.js';
 import { HttpExchange } from './http/http-exchange.js';
 import { Http2Exchange } from './http/http2-exchange.js';
-import { HttpTransport, type Exchange } from './http/http-transport.js';
+import { HttpTransport, toolsOf, type Exchange } from './http/http-transport.js';
 import { InboxTransport } from './inbox/inbox-transport.js';
 import { SmtpTransport } from './smtp/smtp-transport.js';
 import type { Transport } from './transport.js';
@@ -66,18 +66,25 @@ export class Transports implements OnApplicationShutdown {
     }
   }
 
-  private smtp({ host, port, security, username, password, trusted }: SmtpWay): Transport {
+  private smtp({ host, port, security, username, password, trusted, tokens }: SmtpWay): Transport {
     return new SmtpTransport({
       server: { host, port, security, ...(username ? { username } : {}), ...(password ? { password } : {}) },
       maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
       // Each connection resolves anew and checks every address: what was public yesterday may be ours today.
-      resolve: async () => (trusted ? host : (await resolveDestination(host, this.config.local)).address),
+      resolve: async () => (trusted ? host : (await this.resolve(host)).address),
+      ...(tokens ? this.tokensBy(tokens) : {}),
     });
+  }
+
+  /** Tokens are asked for over connections that are checked as all others are. */
+  private tokensBy(ask: NonNullable<SmtpWay['tokens']>): { tokens: Tokens; close: () => void } {
+    const exchange = this.atCalledPorts(new HttpExchange((host) => this.resolve(host), 1));
+    return { tokens: ask(toolsOf(exchange)), close: () => exchange.close() };
   }
 
   private http(way: HttpWay, provider: string): Transport {
     const maxConnections = way.trusted ? CONNECTIONS.platform : CONNECTIONS.organization;
-    const resolve = (host: string) => resolveDestination(host, this.config.local);
+    const resolve = (host: string): Promise<Destination> => this.resolve(host);
     const exchange = way.http2 ? new Http2Exchange(resolve) : new HttpExchange(resolve, maxConnections);
     return new HttpTransport({
       provider,
@@ -85,6 +92,10 @@ export class Transports implements OnApplicationShutdown {
       maxConnections,
       exchange: way.trusted ? exchange : this.atCalledPorts(exchange),
     });
+  }
+
+  private resolve(host: string): Promise<Destination> {
+    return resolveDestination(host, this.config.local);
   }
 
   /** What was saved, or came with a device, before the installation said which ports it calls. */

@@ -1,11 +1,12 @@
-import { z } from 'zod';
+import { askToken, assertionGrant } from '../access-token.js';
 import { answerOf, idOf, listOf, objectOf, textOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
+import { readServiceAccount, serviceAccount, type ServiceAccount } from '../service-account.js';
 import { below, webAddress } from '../setting-fields.js';
 import { TokenSource } from '../token-source.js';
 import type { HandOff, HttpSpeaker, SpeakerTools } from '../way-out.js';
-import { askToken } from './fcm-token.js';
-import { readServiceAccount, type ServiceAccount } from './service-account.js';
+
+const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 
 /** Firebase Cloud Messaging, HTTP v1. */
 export const fcm = defineProvider({
@@ -15,15 +16,7 @@ export const fcm = defineProvider({
     base_url: webAddress.default('https://fcm.googleapis.com'),
     token_url: webAddress.default('https://oauth2.googleapis.com/token'),
   },
-  secrets: {
-    service_account: z
-      .string()
-      .max(10_000)
-      .refine(
-        (text) => readServiceAccount(text) !== undefined,
-        'Expected the JSON file of a service account',
-      ),
-  },
+  secrets: { service_account: serviceAccount },
   destinations: ({ base_url: base, token_url: token }) => [
     { field: 'base_url', address: base },
     { field: 'token_url', address: token },
@@ -49,7 +42,10 @@ export const fcm = defineProvider({
 
 function speak(base: string, tokenUrl: string, account: ServiceAccount, tools: SpeakerTools): HttpSpeaker {
   const url = below(base, `/v1/projects/${account.project_id}/messages:send`);
-  const tokens = new TokenSource(() => askToken(account, tokenUrl, tools));
+  const tokens = new TokenSource(async () => {
+    const grant = await assertionGrant(account, { tokenUrl, scope: SCOPE, now: tools.now() });
+    return askToken(tokenUrl, grant, tools);
+  });
   let last = '';
   return {
     async request({ content }) {

@@ -4,6 +4,7 @@ import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
 import { entryOf, idOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
+import { deliveryFault } from '../delivery-fault.js';
 import type { ProviderReport } from '../report.js';
 import { requireFresh, secretOf, type Webhook } from '../webhook.js';
 
@@ -82,12 +83,14 @@ function saidBy(event: Foreign): Said | undefined {
   const kind = textOf(event['event']);
   if (kind !== 'failed') return entryOf(SAID, kind);
   if (event['severity'] !== 'permanent') return { event: 'deferred', bounceType: null };
-  const reason = textOf(event['reason']);
-  const soft = objectOf(event['delivery-status'])['bounce-type'] === 'soft';
-  return (
-    entryOf(NOT_TRIED, reason) ?? {
-      event: 'bounced',
-      bounceType: reason === 'bounce' && !soft ? 'hard' : 'soft',
-    }
-  );
+  return entryOf(NOT_TRIED, textOf(event['reason'])) ?? { event: 'bounced', bounceType: bounceTypeOf(event) };
+}
+
+/** By what the recipient's server said, else by what Mailgun makes of it. */
+function bounceTypeOf(event: Foreign): 'hard' | 'soft' {
+  const status = objectOf(event['delivery-status']);
+  const text = [status['code'], status['message'], status['description']].map(textOf).join(' ');
+  const fault = deliveryFault({ status: textOf(status['enhanced-code']), text });
+  if (fault !== undefined) return fault === 'recipient' ? 'hard' : 'soft';
+  return event['reason'] === 'bounce' && status['bounce-type'] !== 'soft' ? 'hard' : 'soft';
 }

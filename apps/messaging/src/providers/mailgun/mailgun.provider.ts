@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkDomain } from '../../addresses/address.js';
+import { readMailDomain } from '@customer-platform/http';
 import { answerOf, idOf, textOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
 import { anySecret, below, headerSecret, webAddress } from '../setting-fields.js';
@@ -23,7 +23,7 @@ export const mailgun = defineProvider({
     domain: z
       .string()
       .max(253)
-      .refine((text) => checkDomain(text) !== undefined, 'Expected a domain'),
+      .refine((text) => readMailDomain(text) !== undefined, 'Expected a domain'),
     region: z.enum(['us', 'eu']).default('us'),
     base_url: webAddress.nullish(),
   },
@@ -32,7 +32,7 @@ export const mailgun = defineProvider({
   open({ setting: { domain, region, base_url: own }, secret }) {
     const key = secret('api_key');
     if (key === undefined) return undefined;
-    const url = below(own ?? HOSTS[region], `/v3/${checkDomain(domain) ?? ''}/messages.mime`);
+    const url = below(own ?? HOSTS[region], `/v3/${readMailDomain(domain) ?? ''}/messages.mime`);
     return { kind: 'http', trusted: false, speaker: () => speak(url, key) };
   },
   compose: composeMailgunMessage,

@@ -169,6 +169,11 @@ describe('sending by Mailgun', () => {
   });
 });
 
+/** A failure for good of which the recipient's server said something. */
+function said(status: object): object {
+  return { severity: 'permanent', reason: 'bounce', 'delivery-status': status };
+}
+
 describe('POST /v1/messaging/webhooks/mailgun', () => {
   it.each([
     ['delivered', {}, 'delivered', undefined],
@@ -184,6 +189,19 @@ describe('POST /v1/messaging/webhooks/mailgun', () => {
       { severity: 'permanent', reason: 'bounce', 'delivery-status': { 'bounce-type': 'soft' } },
       'bounced',
       undefined,
+    ],
+    [
+      'failed',
+      said({ code: 550, message: '5.1.1 No such user', 'bounce-type': 'soft' }),
+      'bounced',
+      'hard_bounce',
+    ],
+    ['failed', said({ code: 550, message: '5.7.1 Not from your network' }), 'bounced', undefined],
+    [
+      'failed',
+      said({ code: 605, description: 'Not delivering to previously bounced address' }),
+      'bounced',
+      'hard_bounce',
     ],
     ['complained', {}, 'complained', 'complaint'],
     ['unsubscribed', {}, 'sent', 'stop_keyword'],

@@ -1,7 +1,8 @@
 import { isUuid } from '@customer-platform/database';
 import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { answerOf, entryOf, idOf, objectOf, textOf, type Foreign } from '../answers.js';
+import { answerOf, entryOf, idOf, listOf, objectOf, textOf, type Foreign } from '../answers.js';
+import { deliveryFault } from '../delivery-fault.js';
 import { isComplaint } from '../feedback-types.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import type { Webhook, WebhookCall } from '../webhook.js';
@@ -78,18 +79,26 @@ function reportOf(said: Foreign, now: Date): ProviderReport[] {
   // Reporters of a mailbox that say no type mean spam.
   const feedbackType = textOf(part['complaintFeedbackType']);
   if (event === 'complained' && feedbackType !== '' && !isComplaint(feedbackType)) return [];
-  const hard = part['bounceType'] === 'Permanent';
   return [
     {
       messageId,
       event,
       eventId: idOf(part['feedbackId']) ?? null,
-      bounceType: event === 'bounced' ? (hard ? 'hard' : 'soft') : null,
+      bounceType: event === 'bounced' ? bounceTypeOf(part) : null,
       occurredAt: instantOf(part['timestamp'], now),
       namedSend: isUuid(named) ? named : null,
       stopOf: null,
     },
   ];
+}
+
+/** Of the one recipient that a mail of ours has: what its server said, else what SES makes of it. */
+function bounceTypeOf(bounce: Foreign): 'hard' | 'soft' {
+  const [recipient = {}] = listOf(bounce['bouncedRecipients']);
+  const said = { status: textOf(recipient['status']), text: textOf(recipient['diagnosticCode']) };
+  const fault = deliveryFault(said);
+  const isHard = fault === undefined ? bounce['bounceType'] === 'Permanent' : fault === 'recipient';
+  return isHard ? 'hard' : 'soft';
 }
 
 function listOfTexts(given: unknown): string[] {

@@ -151,6 +151,11 @@ describe('sending by SES', () => {
   });
 });
 
+function bounce(bounceType: string, status: string, diagnosticCode: string): object {
+  const bouncedRecipients = [{ emailAddress: 'ines@example.com', status, diagnosticCode }];
+  return { bounce: { bounceType, bouncedRecipients } };
+}
+
 describe('POST /v1/messaging/webhooks/ses', () => {
   it.each([
     ['Delivery', {}, 'delivered', undefined],
@@ -160,6 +165,10 @@ describe('POST /v1/messaging/webhooks/ses', () => {
     ['DeliveryDelay', {}, 'sent', undefined],
     ['Bounce', { bounce: { bounceType: 'Permanent', feedbackId: 'f-1' } }, 'bounced', 'hard_bounce'],
     ['Bounce', { bounce: { bounceType: 'Transient', feedbackId: 'f-2' } }, 'bounced', undefined],
+    ['Bounce', bounce('Transient', '5.0.0', 'smtp; 550 User unknown'), 'bounced', 'hard_bounce'],
+    ['Bounce', bounce('Undetermined', '5.1.351', ''), 'bounced', 'hard_bounce'],
+    ['Bounce', bounce('Permanent', '5.7.1', 'smtp; 550 5.7.1 not from you'), 'bounced', undefined],
+    ['Bounce', bounce('Permanent', '5.4.4', 'smtp; 550 5.4.4 no way there'), 'bounced', 'hard_bounce'],
     ['Complaint', { complaint: { feedbackId: 'f-3' } }, 'complained', 'complaint'],
     ['Complaint', { complaint: { complaintFeedbackType: 'abuse' } }, 'complained', 'complaint'],
     ['Complaint', { complaint: { complaintFeedbackType: 'not-spam' } }, 'sent', undefined],

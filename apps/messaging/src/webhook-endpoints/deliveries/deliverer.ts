@@ -18,7 +18,8 @@ import {
 } from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
 import { EndpointTry } from './endpoint-try.js';
-import { MakerRights } from './maker-rights.js';
+import { MakerRights } from '../../makers/maker-rights.js';
+import { permissionsToRead } from '../../makers/reading-permissions.js';
 import { Sockets, type GivenSockets } from './sockets.js';
 
 /**
@@ -135,7 +136,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     const { event_id: id, payload: body, correlation_id: correlationId, url, secrets } = delivery;
     const endpoint = { organizationId: delivery.organization_id, id: delivery.endpoint_id, url, secrets };
     try {
-      const verdict = await this.makers.judge(delivery);
+      const verdict = await this.makers.judge(
+        {
+          organizationId: delivery.organization_id,
+          makerType: delivery.maker_type,
+          makerId: delivery.maker_id,
+        },
+        permissionsToRead(delivery.type),
+      );
       if (verdict === 'unknown') return undefined;
       if (verdict === 'not_permitted')
         return { delivery, answer: NOT_PERMITTED, at: this.clock.now(), ms: 0 };

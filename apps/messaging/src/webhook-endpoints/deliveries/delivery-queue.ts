@@ -5,7 +5,8 @@ import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@custom
 import type { DomainEvent, EventType } from '@customer-platform/events';
 import { ContactsRepository } from '../../contacts/contacts.repository.js';
 import type { SigningSecret } from '../signing-secrets.js';
-import { subscriptionsTo } from '../subscriptions.js';
+import type { MakerType } from '../../makers/maker.js';
+import { subscriptionsTo } from '../../makers/subscriptions.js';
 import { keepEndpoints } from './endpoint-locks.js';
 import { concernedContacts, withoutErased } from './concerned-contacts.js';
 import { DeliverySignal } from './delivery-signal.js';
@@ -31,7 +32,7 @@ export interface ClaimedDelivery {
   readonly attempts: number;
   readonly url: string;
   readonly secrets: readonly SigningSecret[];
-  readonly maker_type: 'api_key' | 'oauth_client' | 'user' | null;
+  readonly maker_type: MakerType | null;
   readonly maker_id: string | null;
 }
 
@@ -88,7 +89,7 @@ const WAITING = `
   )
   SELECT organization_id, id, free FROM room WHERE free > 0 ORDER BY due_at, organization_id, id`;
 
-/** Of each endpoint the oldest, as many as it is given. */
+/** The oldest of each endpoint, as many as it is given. */
 const CLAIM = `
   WITH chosen AS (
     SELECT due.*, e.url, e.secrets, e.maker_type, e.maker_id

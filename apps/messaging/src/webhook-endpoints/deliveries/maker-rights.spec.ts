@@ -3,7 +3,7 @@ import { Clock, newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import { eventually, expectStatus, type Caller } from '@customer-platform/testing';
 import { aContact, messagingWorld, type MessagingWorld } from '../../messaging.fixture.js';
-import { MakerRights } from './maker-rights.js';
+import { MakerRights } from '../../makers/maker-rights.js';
 import { WebhookReceiver } from '../webhook-receiver.fixture.js';
 
 const ENDPOINTS = '/v1/messaging/webhook-endpoints';
@@ -71,17 +71,19 @@ async function publish(organizationId: string): Promise<string> {
 }
 
 interface Delivery {
+  id: string;
   event_id: string;
   state: string;
   error: string | null;
   attempts: number;
 }
 
-function delivery(api: Caller, id: string, eventId: string, expected: Partial<Delivery>): Promise<void> {
+function delivery(api: Caller, id: string, eventId: string, expected: Partial<Delivery>): Promise<string> {
   return eventually(async () => {
     const { body } = await api.get<{ recent_deliveries: Delivery[] }>(`${ENDPOINTS}/${id}`);
     const found = body.recent_deliveries.find(({ event_id }) => event_id === eventId);
     expect(found).toMatchObject(expected);
+    return found?.id ?? '';
   }, WITHIN);
 }
 
@@ -174,6 +176,26 @@ describe('what the maker of an endpoint cannot read any more', () => {
     });
     await delivery(maker.other, id, segment?.id ?? '', { state: 'failed', error: 'not_permitted' });
     expect(toldOf(path)).toEqual([eventId]);
+  });
+
+  it('is not told again either, whoever asks for it, until somebody who can read it answers for the endpoint', async () => {
+    const maker = aMaker();
+    const { id, path } = await endpoint(maker.api);
+    const eventId = await publish(maker.id);
+    const told = await delivery(maker.other, id, eventId, { state: 'delivered' });
+    world.app.registry.permit(maker.key, LESS);
+    await refused(maker);
+    // By the maker, and by somebody who could read it and does not answer for where it goes.
+    for (const api of [maker.api, maker.other]) {
+      expectStatus(await api.post(`/v1/messaging/webhook-deliveries/${told}/redeliver`, {}), 202);
+      await delivery(maker.other, id, eventId, { state: 'failed', error: 'not_permitted' });
+    }
+    expect(toldOf(path)).toEqual([eventId]);
+    const moved = `/${newId()}`;
+    expectStatus(await maker.other.patch(`${ENDPOINTS}/${id}`, { url: receiver.url(moved) }), 200);
+    expectStatus(await maker.other.post(`/v1/messaging/webhook-deliveries/${told}/redeliver`, {}), 202);
+    await delivery(maker.other, id, eventId, { state: 'delivered' });
+    expect([toldOf(path), toldOf(moved)]).toEqual([[eventId], [eventId]]);
   });
 
   it('waits while the registry is silent, and is never told meanwhile', async () => {

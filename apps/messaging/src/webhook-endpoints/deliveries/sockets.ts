@@ -3,7 +3,7 @@ import { Places } from '@customer-platform/http';
 import { Tenants } from '../../organizations/tenants.js';
 import type { WaitingEndpoint } from './delivery-queue.js';
 
-/** Of this process; endpoints that hang, however many and of however many organizations, leave others theirs. */
+/** Sockets of this process; endpoints that hang, however many and of however many organizations, leave others theirs. */
 export const SOCKETS_AT_ONCE = { inAll: 2_000, ofTenant: 700, ofOrganization: 500 };
 
 /** Gives a socket back. */

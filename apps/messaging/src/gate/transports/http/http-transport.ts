@@ -8,6 +8,7 @@ import {
   type HttpSpeaker,
   type HttpWay,
   type OutgoingMessage,
+  type SpeakerTools,
 } from '../../../providers/way-out.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
@@ -27,6 +28,14 @@ const ACCOUNT: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407]);
 const UNMADE: HandOff = { outcome: 'misconfigured', stage: 'request' };
 /** What is no message may take so long, whoever waits for it. */
 const TOKEN_MS = 5_000;
+
+/** What asks for tokens by an exchange. */
+export function toolsOf(exchange: Exchange): SpeakerTools {
+  return {
+    post: (request) => exchange.post(request, Lease.from(performance.now(), TOKEN_MS)),
+    now: () => new Date(),
+  };
+}
 
 /** Hands messages to a provider by HTTP. */
 export class HttpTransport implements Transport {
@@ -48,10 +57,7 @@ export class HttpTransport implements Transport {
     this.provider = options.provider;
     this.exchange = options.exchange;
     this.outage = new Outage(this.provider);
-    this.speaker = options.way.speaker({
-      post: (request) => this.exchange.post(request, Lease.from(performance.now(), TOKEN_MS)),
-      now: () => new Date(),
-    });
+    this.speaker = options.way.speaker(toolsOf(options.exchange));
   }
 
   capacity(): number {

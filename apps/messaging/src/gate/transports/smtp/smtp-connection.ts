@@ -12,6 +12,8 @@ export interface SmtpServer {
   readonly security: 'none' | 'starttls' | 'tls';
   readonly username?: string;
   readonly password?: string;
+  /** In place of a password (XOAUTH2). */
+  readonly accessToken?: string;
   /** The name this side says it has. */
   readonly clientName: string;
   /** For certificates of a private authority, in tests. */
@@ -157,6 +159,13 @@ export class SmtpConnection {
   private async authenticate(server: SmtpServer, lease: Lease): Promise<void> {
     const base64 = (text: string): string => Buffer.from(text).toString('base64');
     const [username, password] = [server.username ?? '', server.password ?? ''];
+    if (server.accessToken !== undefined) {
+      const response = base64(`user=${username}\u0001auth=Bearer ${server.accessToken}\u0001\u0001`);
+      const reply = await this.command(`AUTH XOAUTH2 ${response}`, lease);
+      // Why it refuses it says first; the refusal itself comes for an empty answer.
+      expectCode(reply.code === 334 ? await this.command('', lease) : reply, 'AUTH');
+      return;
+    }
     if (this.extensions.has('AUTH PLAIN')) {
       const response = base64(`\u0000${username}\u0000${password}`);
       expectCode(await this.command(`AUTH PLAIN ${response}`, lease), 'AUTH');

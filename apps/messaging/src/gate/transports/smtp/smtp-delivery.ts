@@ -80,7 +80,7 @@ function phaseOf(line: string): SmtpPhase {
 
 function finish(connection: SmtpConnection, handOff: HandOff, first = false): SmtpDelivery {
   connection.transactionOpen = handOff.outcome !== 'sent';
-  // 421: the server is closing.
-  const reusable = connection.alive && handOff.code !== 421;
+  // 421: the server is closing. Who is not known there any more, by a token that is over, signs in anew.
+  const reusable = connection.alive && handOff.code !== 421 && handOff.outcome !== 'misconfigured';
   return { handOff, reusable, untouched: first && handOff.code === 421 };
 }

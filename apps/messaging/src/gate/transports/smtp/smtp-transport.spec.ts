@@ -130,51 +130,6 @@ describe('SmtpTransport', () => {
     expect(sink.mails.map(({ to }) => to)).toEqual(['next@example.com']);
   });
 
-  const gone = { outcome: 'bounced', recipientGone: true };
-  it.each([
-    // Before the recipient is named nothing can be the recipient's fault.
-    ['MAIL', 550, '5.1.0 sender rejected', { outcome: 'bounced' }],
-    ['MAIL', 550, '5.1.1 no such sender', { outcome: 'bounced' }],
-    ['MAIL', 553, '5.1.7 bad sender', { outcome: 'bounced' }],
-    ['MAIL', 553, '5.1.8 bad sender domain', { outcome: 'bounced' }],
-    ['MAIL', 550, '5.7.1 not from here', { outcome: 'bounced' }],
-    ['MAIL', 550, 'no status', { outcome: 'bounced' }],
-    ['MAIL', 530, '5.7.0 authenticate first', { outcome: 'misconfigured', stage: 'MAIL' }],
-    ['MAIL', 535, '5.7.8 bad credentials', { outcome: 'misconfigured', stage: 'MAIL' }],
-    ['MAIL', 550, '5.7.13 account disabled', { outcome: 'misconfigured', stage: 'MAIL' }],
-    ['MAIL', 451, '4.1.8 domain not found now', { outcome: 'deferred' }],
-    ['RCPT', 550, '5.1.0 address', gone],
-    ['RCPT', 550, '5.1.1 no such user', gone],
-    ['RCPT', 550, '5.1.2 no such domain', gone],
-    ['RCPT', 553, '5.1.3 syntax', gone],
-    ['RCPT', 551, '5.1.6 moved', gone],
-    ['RCPT', 556, '5.1.10 takes no mail', gone],
-    ['RCPT', 553, '5.1.7 bad sender', { outcome: 'bounced' }],
-    ['RCPT', 553, '5.1.8 bad sender domain', { outcome: 'bounced' }],
-    ['RCPT', 550, '5.2.1 mailbox disabled', { outcome: 'bounced' }],
-    ['RCPT', 554, '5.7.1 relay access denied', { outcome: 'bounced' }],
-    ['RCPT', 550, 'no status', { outcome: 'bounced' }],
-    ['RCPT', 530, '5.7.0 authenticate first', { outcome: 'misconfigured', stage: 'RCPT' }],
-    ['RCPT', 452, '4.2.2 full', { outcome: 'deferred' }],
-    ['content', 550, '5.1.1 no such user', gone],
-    ['content', 550, '5.1.0 address', { outcome: 'bounced' }],
-    ['content', 550, '5.1.8 bad sender domain', { outcome: 'bounced' }],
-    ['content', 554, '5.6.0 content', { outcome: 'bounced' }],
-    ['content', 550, '5.7.1 policy', { outcome: 'bounced' }],
-    ['content', 550, '5.7.8 signature', { outcome: 'bounced' }],
-    ['content', 451, '4.7.1 greylisted', { outcome: 'deferred' }],
-  ] as const)('blames who is at fault: %s %i %s', async (phase, code, text, expected) => {
-    const refusal = { code, text };
-    if (phase === 'MAIL') sink.treatSender = () => refusal;
-    else sink.treat = () => ({ ...refusal, after: phase === 'RCPT' ? 'rcpt' : 'content' });
-    const enhanced = /^\d\.\d+\.\d+/.exec(text)?.[0];
-    expect(await transport(port).handOff(message(), lease())).toEqual({
-      code,
-      ...(enhanced ? { enhanced } : {}),
-      ...expected,
-    });
-  });
-
   it('lets a refused account cost one message an attempt, and others wait', async () => {
     sink.treatSender = () => ({ code: 530, text: '5.7.0 authenticate first' });
     const pool = transport(port);
@@ -306,6 +261,21 @@ describe('a server that breaks off', () => {
       recipientGone: true,
     });
     expect(lines.filter((line) => line.startsWith('Subject'))).toEqual([]);
+  });
+
+  it('is signed in to anew after it has refused the account', async () => {
+    let isOver = true;
+    const { port, lines } = await scripted((line) => {
+      if (line.startsWith('EHLO')) return '250 scripted';
+      if (line === '.') return '250 2.0.0 taken';
+      return line.startsWith('MAIL') && isOver ? '530 5.7.57 authenticate first' : polite(line);
+    });
+    const pool = transport(port);
+    expect((await pool.handOff(message(), lease())).outcome).toBe('misconfigured');
+    isOver = false;
+    await eventually(() => expect(pool.capacity()).toBe(1));
+    expect((await pool.handOff(message(), lease())).outcome).toBe('sent');
+    expect(lines.filter((line) => line.startsWith('EHLO'))).toHaveLength(2);
   });
 
   it('is spoken to step by step when it does not pipeline', async () => {

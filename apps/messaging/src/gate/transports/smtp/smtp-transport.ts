@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
+import type { HandOff, OutgoingMessage, Tokens } from '../../../providers/way-out.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import { Lease, type Transport } from '../transport.js';
@@ -13,6 +13,10 @@ interface SmtpTransportOptions {
   /** The address to connect to, checked. */
   resolve(host: string): Promise<string>;
   readonly maxConnections: number;
+  /** Access tokens, where the server takes no password. */
+  readonly tokens?: Tokens;
+  /** What else ends with the pool. */
+  close?(): void;
 }
 
 const IDLE_MS = 30_000;
@@ -62,6 +66,7 @@ export class SmtpTransport implements Transport {
     this.closed = true;
     clearInterval(this.reaper);
     this.closeIdle(Infinity);
+    this.options.close?.();
     return Promise.resolve();
   }
 
@@ -152,17 +157,41 @@ export class SmtpTransport implements Transport {
   }
 
   /** @returns how the message ends that found that there is no connection to be had */
-  private async connect(lease: Lease): Promise<Pooled | HandOff> {
-    const { server } = this.options;
+  private async connect(lease: Lease, mayRepeat = true): Promise<Pooled | HandOff> {
+    const { server, tokens } = this.options;
+    const accessToken = await this.accessToken();
+    if (typeof accessToken === 'object') {
+      const { stage = 'token', retryAfterMs, code } = accessToken;
+      if (!lease.over) this.outage.failed(stage, retryAfterMs, code);
+      return accessToken;
+    }
     const within = Lease.from(performance.now(), Math.min(CONNECT_MS, lease.remaining()));
     try {
       const address = await this.options.resolve(server.host);
-      const connection = await SmtpConnection.open({ ...server, address, clientName: clientName() }, within);
+      const connection = await SmtpConnection.open(
+        { ...server, address, clientName: clientName(), ...(accessToken ? { accessToken } : {}) },
+        within,
+      );
       return { connection, carried: 0, idleSince: Date.now() };
     } catch (error) {
       const fault = faultOf(error);
+      if (tokens && accessToken && fault?.outcome === 'misconfigured' && fault.stage === 'AUTH') {
+        // It may be over before its time: another one is asked for, once.
+        tokens.forget(accessToken);
+        if (mayRepeat && !lease.over) return this.connect(lease, false);
+      }
       if (!lease.over) this.outage.failed(fault?.stage ?? 'connection', 0, fault?.code);
       return fault ?? { outcome: 'deferred' };
+    }
+  }
+
+  /** Undefined where the server takes a password, or nothing. */
+  private async accessToken(): Promise<string | HandOff | undefined> {
+    try {
+      return await this.options.tokens?.get();
+    } catch {
+      // A key that signs nothing, as with other providers: it would be the same for any message.
+      return { outcome: 'misconfigured', stage: 'token' };
     }
   }
 

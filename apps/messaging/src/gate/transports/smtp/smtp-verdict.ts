@@ -1,3 +1,4 @@
+import { deliveryFault } from '../../../providers/delivery-fault.js';
 import type { HandOff } from '../../../providers/way-out.js';
 import type { SmtpReply } from './smtp-reply.js';
 
@@ -8,10 +9,6 @@ export type SmtpPhase = 'MAIL' | 'RCPT' | 'DATA' | 'content';
 const ACCOUNT_CODES: ReadonlySet<number> = new Set([530, 534, 535, 538]);
 /** Credentials, mechanism, encryption, a changed password, a disabled account, a missing trust (RFC 5248, X.7.8–14). */
 const ACCOUNT = /^5\.7\.(8|9|1[0-4])$/;
-/** An address is at fault, and at RCPT it is the recipient's unless the status says it is the sender's (RFC 3463, 3.2). */
-const RECIPIENT_AT_RCPT = /^5\.1\.(?![789]$)\d+$/;
-/** Later on only what names the destination: mailbox, system, syntax, ambiguous, moved, none taken (RFC 7505). */
-const RECIPIENT_LATER = /^5\.1\.([12346]|10)$/;
 
 /**
  * What a reply says of a message. A refusal for good ends it as bounced; only one that blames the recipient's own
@@ -28,19 +25,14 @@ export function verdictOf(reply: SmtpReply, phase: SmtpPhase): HandOff {
   return {
     outcome: 'bounced',
     ...common,
-    ...(blamesRecipient(enhanced, phase) ? { recipientGone: true } : {}),
+    ...(blamesRecipient(reply, phase) ? { recipientGone: true } : {}),
   };
 }
 
-function blamesRecipient(enhanced: string, phase: SmtpPhase): boolean {
-  switch (phase) {
-    case 'MAIL':
-      // The recipient has not been named yet.
-      return false;
-    case 'RCPT':
-      return RECIPIENT_AT_RCPT.test(enhanced);
-    case 'DATA':
-    case 'content':
-      return RECIPIENT_LATER.test(enhanced);
-  }
+/** Before it is named (MAIL) nothing can be the recipient's fault. */
+function blamesRecipient({ code, lines, enhanced }: SmtpReply, phase: SmtpPhase): boolean {
+  return (
+    phase !== 'MAIL' &&
+    deliveryFault({ status: enhanced, text: `${code} ${lines.join(' ')}` }) === 'recipient'
+  );
 }

@@ -1,0 +1,34 @@
+import type { WorkerTransaction } from '@customer-platform/database';
+import { keptForms } from '../identities/kept-forms.js';
+import type { IdentifyBody } from '../ingestion/event-schemas.js';
+import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
+import type { WorkItem } from './work-item.js';
+
+/**
+ * The events with the identifiers of other systems as they are kept: all that follows, the events as they are stored
+ * included, knows a person by one writing. An undo of a merge tells by it whose an event is.
+ */
+export async function withKeptIdentifiers(
+  tx: WorkerTransaction,
+  blocklist: ErasedIdentifiers,
+  items: readonly WorkItem[],
+): Promise<readonly WorkItem[]> {
+  const kept = await keptForms(tx, blocklist, items.flatMap(identifiersOf));
+  return items.map((item) => {
+    const { organizationId, body } = item;
+    const { identities } = body as Partial<IdentifyBody>;
+    const externalId = kept({ organizationId, type: 'external_id', value: body.external_id });
+    const read = identities?.map((each) => ({ ...each, value: kept({ organizationId, ...each }) }));
+    const isSame =
+      externalId === body.external_id &&
+      read?.every(({ value }, at) => value === identities?.[at]?.value) !== false;
+    if (isSame) return item;
+    return { ...item, body: { ...body, external_id: externalId, ...(read && { identities: read }) } };
+  });
+}
+
+function identifiersOf({ organizationId, body }: WorkItem) {
+  const { identities = [] } = body as Partial<IdentifyBody>;
+  const externalId = { type: 'external_id', value: body.external_id };
+  return [externalId, ...identities].map(({ type, value }) => ({ organizationId, type, value }));
+}

@@ -1,0 +1,24 @@
+import { START_MS } from '../src/core.fixture.js';
+import { live } from '../src/lives/lives.fixture.js';
+import { ErasureWorld } from '../src/subject-requests/subject-request.fixture.js';
+
+/** The meetings of each ordered pair of acts. */
+const MEETINGS = Number(process.env['MEETINGS'] ?? 20);
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 1);
+
+describe('lives in which each act follows each', () => {
+  let world: ErasureWorld;
+  beforeAll(async () => {
+    world = await ErasureWorld.start();
+  }, START_MS);
+  afterAll(() => world.close());
+
+  it(
+    'come to what was said, done and erased',
+    async () => {
+      const pairs = await live(world, SEED, ({ least }) => least >= MEETINGS);
+      process.stderr.write(`seed ${String(SEED)}, ${pairs.told}\n`);
+    },
+    60 * 60_000,
+  );
+});
