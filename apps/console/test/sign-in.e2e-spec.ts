@@ -13,7 +13,9 @@ describe('who signs in to the Console', () => {
     const stored = await page.evaluate(() => ({
       local: localStorage.length,
       keys: Object.keys(sessionStorage),
-      longWords: Object.values(sessionStorage).flatMap((value: string) => value.match(/[\w.~+/-]{12,}/g) ?? []),
+      longWords: Object.values(sessionStorage).flatMap(
+        (value: string) => value.match(/[\w.~+/-]{12,}/g) ?? [],
+      ),
     }));
     expect(stored).toEqual({ local: 0, keys: ['tsr-scroll-restoration-v1_3'], longWords: [] });
     const cookies = await page.context().cookies();
