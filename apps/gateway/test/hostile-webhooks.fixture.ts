@@ -82,7 +82,7 @@ const TWILIO: readonly HostileBodies[] = [
   ...[...TEXTS, ...PARTS].map(({ name, of }) => ({
     name,
     of: (bytes: number) => {
-      const value = of(bytes - 500, (text) => encodeURIComponent(text).length);
+      const value = of(bytes - 500, (text) => new URLSearchParams({ t: text }).toString().length - 2);
       return [ANSWER, OUTCOME].flatMap((example) =>
         Object.keys(example).map((field) => new URLSearchParams({ ...example, [field]: value }).toString()),
       );
