@@ -106,13 +106,14 @@ function named(bytes: number, value: unknown): [string, unknown][] {
   return Array.from({ length: Math.min(bytes / BYTES_OF_A_VALUE, bytes / 14) }, (_, at) => [`n${at}`, value]);
 }
 
-/** Forms of about so many bytes, the last three of as many fields as a form may have. */
+/** Forms of so many bytes at most, the last three of as many fields as a form may have. */
 export const FORMS: Readonly<Record<string, (bytes: number) => string>> = {
   'different fields': (bytes) =>
-    Array.from({ length: Math.floor(bytes / 8) }, (_, at) => `f${at}=1`).join('&'),
+    // The longest of them is `f99999=1&`.
+    Array.from({ length: Math.floor(bytes / 10) }, (_, at) => `f${at}=1`).join('&'),
   'one field again and again': (bytes) => 'a=1&'.repeat(Math.floor(bytes / 4)),
   ampersands: (bytes) => '&'.repeat(bytes),
-  escapes: (bytes) => `Body=${'%20'.repeat(Math.floor(bytes / 3))}`,
+  escapes: (bytes) => `Body=${'%20'.repeat(Math.floor((bytes - 'Body='.length) / 3))}`,
   'as many fields as are taken': (bytes) => fields(bytes, (at) => `f${at}`),
   'one field as often as it is taken': (bytes) => fields(bytes, () => 'Body'),
   'long names': (bytes) => fields(bytes, (at) => `${'n'.repeat(bytes / 2_000)}${at}`),
