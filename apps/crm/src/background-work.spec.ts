@@ -1,5 +1,12 @@
 import { Clock } from '@customer-platform/database';
-import { anOrganization, followedContacts, itHoldsUpNoOther, outboxRows } from '@customer-platform/testing';
+import {
+  anOrganization,
+  followedContacts,
+  itHoldsUpNoOther,
+  outboxRows,
+  retainedByAll,
+  retainedRows,
+} from '@customer-platform/testing';
 import { startCrm, type TestCrm } from './crm.fixture.js';
 
 let crm: TestCrm;
@@ -43,11 +50,10 @@ itHoldsUpNoOther({
       'definition_id, number, work',
       "gen_random_uuid(), 1, 'build'",
     ),
+    'idempotency-retention': retainedRows(() => crm, retainedByAll['idempotency-retention']),
+    'inbox-retention': retainedRows(() => crm, retainedByAll['inbox-retention']),
   },
-  without: {
-    'idempotency-retention': 'covered by libs/database/test/retention.spec.ts',
-    'inbox-retention': 'covered by libs/database/test/retention.spec.ts',
-  },
+  without: {},
   mixed: true,
-  mostWithout: 2,
+  mostWithout: 0,
 });

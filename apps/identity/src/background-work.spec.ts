@@ -1,9 +1,13 @@
 import { Clock, newId } from '@customer-platform/database';
-import { itHoldsUpNoOther, outboxRows } from '@customer-platform/testing';
+import {
+  itHoldsUpNoOther,
+  outboxRows,
+  retainedByAll,
+  retainedRows,
+  type RetainedRows,
+} from '@customer-platform/testing';
 import { IdentityBench } from './identity-app.fixture.js';
 import { TestDns } from './sso-connections/dns-server.fixture.js';
-
-const AS_EVERY_RETENTION = 'covered by libs/database/test/retention.spec.ts';
 
 let bench: IdentityBench;
 let dns: TestDns;
@@ -19,6 +23,94 @@ async function count(sql: string, organizationId: string): Promise<number> {
   return row?.count ?? NaN;
 }
 
+const LONG_AGO = `now() - interval '1 year'`;
+const HASH = 'sha256(gen_random_uuid()::text::bytea)';
+/** Somebody of the organization, and somebody else. */
+const person = (which: 0 | 1): string =>
+  `(SELECT id FROM users WHERE organization_id = $1 ORDER BY created_at LIMIT 1 OFFSET ${String(which)})`;
+const SESSION = {
+  id: 'gen_random_uuid()',
+  user_id: person(0),
+  amr: `'{pwd}'`,
+  authenticated_at: LONG_AGO,
+  last_seen_at: LONG_AGO,
+  idle_expires_at: LONG_AGO,
+  expires_at: LONG_AGO,
+  created_at: LONG_AGO,
+};
+const RETAINED: Readonly<Record<string, RetainedRows>> = {
+  ...retainedByAll,
+  'session-retention': {
+    table: 'sessions',
+    row: { ...SESSION, ended_at: LONG_AGO, ended_reason: `'idle'` },
+  },
+  'impersonation-retention': {
+    table: 'impersonations',
+    row: {
+      id: 'gen_random_uuid()',
+      actor_id: person(1),
+      actor_session_id: 'gen_random_uuid()',
+      user_id: person(0),
+      reason: `'To see what is seen'`,
+      amr: `'{pwd,mfa}'`,
+      authenticated_at: LONG_AGO,
+      expires_at: LONG_AGO,
+      ended_at: LONG_AGO,
+      ended_reason: `'logout'`,
+      created_at: LONG_AGO,
+    },
+  },
+  'oauth-browser-state-retention': {
+    table: 'oauth_browser_states',
+    whose: 'uid',
+    row: { state_hash: HASH, kind: `'Interaction'`, payload: `'{}'`, expires_at: LONG_AGO },
+  },
+  'oauth-token-retention': {
+    table: 'oauth_tokens',
+    before: `
+      INSERT INTO sessions (organization_id, ${Object.keys(SESSION).join(', ')}, ended_at, ended_reason)
+      SELECT $1, ${Object.values(SESSION).join(', ')}, now(), 'idle'`,
+    row: {
+      token_hash: HASH,
+      kind: `'RefreshToken'`,
+      session_id: '(SELECT id FROM sessions WHERE organization_id = $1 LIMIT 1)',
+      payload: `'{}'`,
+      expires_at: LONG_AGO,
+    },
+  },
+  'password-attempts-retention': {
+    table: 'password_attempts',
+    row: { id: 'gen_random_uuid()', address_hash: HASH, tried_at: LONG_AGO },
+  },
+  'password-reset-limit-retention': {
+    table: 'password_reset_limits',
+    row: { asker: 'n::text', asked_at: `'{}'`, last_asked_at: LONG_AGO },
+  },
+  'sign-ins-retention': {
+    table: 'sign_ins',
+    row: {
+      uid: 'n::text',
+      browser_hash: HASH,
+      user_id: 'gen_random_uuid()',
+      amr: `'{pwd}'`,
+      authenticated_at: LONG_AGO,
+      expires_at: LONG_AGO,
+    },
+  },
+  'sso-request-retention': {
+    table: 'sso_requests',
+    row: {
+      id: 'gen_random_uuid()',
+      connection_id: 'gen_random_uuid()',
+      interaction_uid: 'n::text',
+      client_organization_id: 'gen_random_uuid()',
+      state_hash: HASH,
+      browser_hash: HASH,
+      expires_at: LONG_AGO,
+    },
+  },
+};
+
 itHoldsUpNoOther({
   start: async () => {
     // It knows no proof of any domain.
@@ -33,8 +125,9 @@ itHoldsUpNoOther({
         userOf.set(id, newId());
         await bench.database.query(
           `INSERT INTO users (organization_id, id, email, name, status, created_at, updated_at)
-           VALUES ($1, $2, $3, 'Somebody', 'active', now(), now())`,
-          [id, userOf.get(id), `${id}@example.com`],
+           VALUES ($1, $2, $3, 'Somebody', 'active', now(), now()),
+                  ($1, $4, $5, 'Somebody else', 'active', now() + interval '1 s', now())`,
+          [id, userOf.get(id), `${id}@example.com`, newId(), `else.${id}@example.com`],
         );
         return id;
       },
@@ -44,6 +137,8 @@ itHoldsUpNoOther({
   scenarios: {
     'outbox-relay': outboxRows(() => bench, 'identity.domain-events'),
     'session-sweep': {
+      // More than it ends at once.
+      many: 600,
       give: async (organizationId, rows) => {
         await bench.database.query(
           `INSERT INTO sessions (organization_id, id, user_id, amr, authenticated_at, last_seen_at, idle_expires_at,
@@ -109,18 +204,11 @@ itHoldsUpNoOther({
           organizationId,
         ),
     },
+    ...Object.fromEntries(
+      Object.entries(RETAINED).map(([name, rows]) => [name, retainedRows(() => bench, rows)]),
+    ),
   },
-  without: {
-    'idempotency-retention': AS_EVERY_RETENTION,
-    'impersonation-retention': AS_EVERY_RETENTION,
-    'inbox-retention': AS_EVERY_RETENTION,
-    'oauth-browser-state-retention': AS_EVERY_RETENTION,
-    'oauth-token-retention': AS_EVERY_RETENTION,
-    'password-attempts-retention': AS_EVERY_RETENTION,
-    'password-reset-limit-retention': AS_EVERY_RETENTION,
-    'session-retention': AS_EVERY_RETENTION,
-    'sign-ins-retention': AS_EVERY_RETENTION,
-    'sso-request-retention': AS_EVERY_RETENTION,
-  },
-  mostWithout: 10,
+  without: {},
+  mixed: true,
+  mostWithout: 0,
 });

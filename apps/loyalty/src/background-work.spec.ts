@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Clock } from '@customer-platform/database';
 import {
+  followedContacts,
   itHoldsUpNoOther,
   kafkaProbe,
   outboxRows,
+  retainedByAll,
+  retainedRows,
   type TestApp,
   type TestDatabase,
 } from '@customer-platform/testing';
@@ -47,6 +50,9 @@ itHoldsUpNoOther({
   },
   scenarios: {
     'outbox-relay': outboxRows(() => ({ app, database }), 'loyalty.domain-events'),
+    'loyalty.domain-events': followedContacts(() => ({ app, database })),
+    'idempotency-retention': retainedRows(() => ({ database }), retainedByAll['idempotency-retention']),
+    'inbox-retention': retainedRows(() => ({ database }), retainedByAll['inbox-retention']),
     'lot-expiry': {
       many: MANY,
       give: async (organizationId, rows) => {
@@ -74,10 +80,7 @@ itHoldsUpNoOther({
         ),
     },
   },
-  without: {
-    'loyalty.domain-events': 'the transport is one for all modules: libs/event-bus/src/delivery',
-    'idempotency-retention': 'covered by libs/database/test/retention.spec.ts',
-    'inbox-retention': 'covered by libs/database/test/retention.spec.ts',
-  },
-  mostWithout: 3,
+  without: {},
+  mixed: true,
+  mostWithout: 0,
 });

@@ -50,6 +50,7 @@ export { searchEverything } from './search-everything.js';
 export { startTestApp, type TestApp } from './test-app.js';
 export { startTestProcess, type TestProcess } from './test-process.js';
 export { requiredVariable } from './required-variable.js';
+export { retainedByAll, retainedRows, type RetainedRows } from './retained-rows.js';
 export { testDatabase, type TestDatabase } from './test-database.js';
 export { expectTenantTablesListed } from './tenant-tables/expect-tenant-tables-listed.js';
 export { PlantedRows, type Planting } from './tenant-tables/planted-rows.js';
