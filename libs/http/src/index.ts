@@ -116,6 +116,7 @@ export {
 } from './idempotency/idempotency-store.js';
 export { backgroundWork, type BackgroundWork } from './jobs/background-work.js';
 export { Batcher } from './jobs/batcher.js';
+export { FailingPieces, FailureAllowance } from './jobs/failing-pieces.js';
 export { FailingTurns } from './jobs/failing-turns.js';
 export { JobSignal } from './jobs/job-signal.js';
 export { Pace } from './jobs/pace.js';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { jest } from '@jest/globals';
 import { Clock, Database } from '@customer-platform/database';
 import { metrics } from '@customer-platform/http';
 import {
@@ -151,6 +152,49 @@ describe('a lot whose end has come', () => {
     await eventually(async () => {
       await anotherSweep().sweep();
       expect(await world.transactions('kind=expire')).toHaveLength(2);
+    });
+  });
+
+  it('waits for no other organization’s that fail, one after the other, each perhaps at its time limit', async () => {
+    const own = app.app.get(ExpirySweep);
+    await own.sweep();
+    const still = jest.spyOn(own, 'sweep').mockResolvedValue(0);
+    // Organizations are read in the order of their ids.
+    const [failing, other] = [world, aLoyaltyWorld(app, probe)].sort((a, b) =>
+      a.organizationId < b.organizationId ? -1 : 1,
+    );
+    if (!failing || !other) throw new Error('there are two organizations');
+    const lotOf = (of: LoyaltyWorld) =>
+      of.post({ kind: 'adjust', points: 1, reason: 'x', expires_at: LATER, contact_id: aContact() });
+    const lots = await Promise.all(Array.from({ length: 40 }, () => lotOf(failing)));
+    const others = await lotOf(other);
+    await database.query('CREATE SEQUENCE failed_before_others');
+    const fault = await DatabaseFault.in(database, {
+      table: 'transactions',
+      on: 'INSERT',
+      when: `NEW.organization_id = '${failing.organizationId}' AND NEW.kind = 'expire'`,
+      instead: `
+        IF EXISTS (SELECT FROM lot_balances WHERE lot_id = '${others.id}' AND remaining > 0) THEN
+          PERFORM nextval('failed_before_others');
+        END IF;
+        RAISE EXCEPTION 'refused' USING ERRCODE = '57014';`,
+    });
+    const sweep = anotherSweep();
+    try {
+      for (const lot of [...lots, others]) await endLot(database, lot);
+      expect(await sweep.sweep()).toBe(1);
+      expect(await other.transactions('kind=expire')).toHaveLength(1);
+      const [before] = await database.query<{ failures: number }>(
+        'SELECT CASE WHEN is_called THEN last_value ELSE 0 END::int AS failures FROM failed_before_others',
+      );
+      expect(before).toEqual({ failures: 1 });
+    } finally {
+      await fault.mend();
+      still.mockRestore();
+    }
+    await eventually(async () => {
+      await sweep.sweep();
+      expect(await failing.transactions('kind=expire')).toHaveLength(lots.length);
     });
   });
 });

@@ -7,7 +7,7 @@ import {
   ranOut,
   type Transaction,
 } from '@customer-platform/database';
-import { ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { FailingPieces, FailureAllowance, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { LotExpiry } from './lot-expiry.service.js';
 
 /** Its name in metrics and log lines. */
@@ -15,14 +15,22 @@ const JOB = 'lot-expiry';
 /** A lot ends within 60 s of its `expires_at`: several tries fit in. */
 const EVERY_MS = 10_000;
 const LOTS_AT_ONCE = 500;
+/** Failures of a sweep end at the first that ran into its time limit, 15 s: lots of others that came due meanwhile are next. */
+const FAILURES_MS = 10_000;
 
-/** Of every organization, soonest first, but for those that failed a while ago. */
+/** Of every organization, soonest first, but for those of which a lot failed. */
 const FIND_DUE = `
-  SELECT organization_id, array_agg(DISTINCT subject_ref) AS refs, array_agg(lot_id) AS lots
+  SELECT organization_id, json_agg(json_build_object('lot', lot_id, 'ref', subject_ref)) AS lots
     FROM (SELECT organization_id, subject_ref, lot_id FROM lot_balances
-           WHERE remaining > 0 AND expires_at <= $1 AND lot_id <> ALL($2::uuid[])
+           WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
            ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}) AS due
    GROUP BY organization_id`;
+
+/** Of one organization, but for those that are known. */
+const FIND_OWN = `
+  SELECT lot_id AS lot, subject_ref AS ref FROM lot_balances
+   WHERE organization_id = $1 AND remaining > 0 AND expires_at <= $2 AND lot_id <> ALL($3::uuid[])
+   ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}`;
 
 /** Whoever holds a lock posts, or is another instance that sweeps: neither is waited for. */
 const LOCK_FREE = `
@@ -30,20 +38,23 @@ const LOCK_FREE = `
    WHERE organization_id = $1 AND subject_ref = ANY($2::uuid[]) ORDER BY subject_ref
      FOR UPDATE SKIP LOCKED`;
 
+/** A lot, and whose points it holds. */
+interface Lot {
+  readonly lot: string;
+  readonly ref: string;
+}
+
 interface DueLots {
   organization_id: string;
-  refs: string[];
-  lots: string[];
+  lots: Lot[];
 }
 
 /** Ends lots by itself, on as many instances as run. */
 @Injectable()
 export class ExpirySweep extends WorkerJob {
   private readonly backoff: ItemBackoff;
-  /** Organizations whose lots end one by one: if it is one of them that runs into a time limit, it is found. */
-  private readonly apart = new Set<string>();
-  /** Lots that failed in this sweep: however many they are, and however long it takes, they come once before the others. */
-  private readonly failed = new Set<string>();
+  /** Organizations of which a lot failed: they come after all others; those tried last come last. */
+  private readonly failing = new Map<string, FailingPieces<Lot>>();
   private running: Promise<number> | undefined;
 
   constructor(
@@ -68,61 +79,78 @@ export class ExpirySweep extends WorkerJob {
   }
 
   private async sweepAll(): Promise<number> {
-    let ended = 0;
-    this.failed.clear();
-    for (let went = true; went && !this.job.stopping;) {
-      const before = ended + this.failed.size;
-      const now = this.clock.now();
-      const due = await this.database.acrossOrganizations((tx) =>
-        tx.query<DueLots>(FIND_DUE, [now, [...this.backoff.waiting(), ...this.failed]]),
-      );
-      for (const each of due) {
-        ended += await this.endApart(each);
-        this.apart.delete(each.organization_id);
-      }
-      // What others are at is left to them, or to the next sweep.
-      went = ended + this.failed.size > before;
+    let ended = await this.endOthers();
+    const allowance = new FailureAllowance(FAILURES_MS);
+    for (const [organizationId, pieces] of [...this.failing]) {
+      if (this.job.stopping || allowance.isSpent) break;
+      ended += await this.endFailing(organizationId, pieces, allowance);
     }
     return ended;
   }
 
-  /** Ends lots of one organization at once; where one fails, each half by itself, so that the others end. */
-  private async endApart(due: DueLots): Promise<number> {
-    const { lots, organization_id: organizationId } = due;
-    if (this.job.stopping) return 0;
-    const ended = lots.length > 1 && this.apart.has(organizationId) ? undefined : await this.tryEnd(due);
-    if (ended !== undefined || lots.length === 1) return ended ?? 0;
-    const half = Math.ceil(lots.length / 2);
-    const first = await this.endApart({ ...due, lots: lots.slice(0, half) });
-    return first + (await this.endApart({ ...due, lots: lots.slice(half) }));
+  /** Ends lots of all organizations but those of which one failed. */
+  private async endOthers(): Promise<number> {
+    let ended = 0;
+    for (let went = true; went && !this.job.stopping;) {
+      const before = ended + this.failing.size;
+      const values = [this.clock.now(), [...this.failing.keys()]];
+      const due = await this.database.acrossOrganizations((tx) => tx.query<DueLots>(FIND_DUE, values));
+      for (const each of due) if (!this.job.stopping) ended += await this.endTogether(each);
+      // What others are at is left to them, or to the next sweep.
+      went = ended + this.failing.size > before;
+    }
+    return ended;
   }
 
-  /**
-   * Answers how many lots ended, or undefined where one of them fails; one that fails alone is left for a while.
-   * @throws what says that the database is away: the others would meet the same
-   */
-  private async tryEnd({
-    organization_id: organizationId,
-    refs,
-    lots,
-  }: DueLots): Promise<number | undefined> {
+  /** @throws what says that the database is away: the others would meet the same */
+  private async endTogether({ organization_id: organizationId, lots }: DueLots): Promise<number> {
     try {
-      const ended = await this.database.inOrganization({ organizationId }, (tx) => this.end(tx, refs, lots));
-      for (const lot of lots) this.backoff.passed(lot);
-      return ended;
+      return await this.endAll(organizationId, lots);
     } catch (error) {
-      const [only, ...others] = lots;
-      if (only !== undefined && others.length === 0) {
-        this.backoff.failed(only, error);
-        this.failed.add(only);
-      }
-      // What ran out of time or memory may be one lot's doing, however often.
-      if (!isTransient(error) || ranOut(error)) return undefined;
-      this.apart.add(organizationId);
-      throw error;
+      // It may be away because of one of them.
+      this.failing.set(organizationId, new FailingPieces(lots));
+      if (isAway(error)) throw error;
+      return 0;
     } finally {
       this.job.progressed();
     }
+  }
+
+  /** Ends the lots of one organization but for those that fail; they are tried again after growing pauses. */
+  private async endFailing(
+    organizationId: string,
+    pieces: FailingPieces<Lot>,
+    allowance: FailureAllowance,
+  ): Promise<number> {
+    this.failing.delete(organizationId);
+    this.failing.set(organizationId, pieces);
+    const { done, ended } = await pieces.pass({
+      find: (known) => this.findOwn(organizationId, known),
+      most: LOTS_AT_ONCE,
+      work: (lots) => this.endAll(organizationId, lots),
+      isAway,
+      failed: (error) => this.backoff.failed(organizationId, error),
+      retries: !this.backoff.waits(organizationId),
+      allowance,
+      stopping: () => this.job.stopping,
+    });
+    this.job.progressed();
+    if (ended) {
+      this.failing.delete(organizationId);
+      this.backoff.passed(organizationId);
+    }
+    return done;
+  }
+
+  private findOwn(organizationId: string, known: readonly Lot[]): Promise<Lot[]> {
+    const values = [organizationId, this.clock.now(), known.map(({ lot }) => lot)];
+    return this.database.acrossOrganizations((tx) => tx.query<Lot>(FIND_OWN, values));
+  }
+
+  private endAll(organizationId: string, lots: readonly Lot[]): Promise<number> {
+    const refs = [...new Set(lots.map(({ ref }) => ref))];
+    const ids = lots.map(({ lot }) => lot);
+    return this.database.inOrganization({ organizationId }, (tx) => this.end(tx, refs, ids));
   }
 
   /** What is due is read after the locks: it may be spent, and another contact's by a merge. */
@@ -135,4 +163,9 @@ export class ExpirySweep extends WorkerJob {
     const subjectRefs = free.map(({ subject_ref: ref }) => ref);
     return this.expiry.expireDue(tx, { subjectRefs, lotIds: lots }, now);
   }
+}
+
+/** What ran out of time or memory may be one lot's doing, however often. */
+function isAway(error: unknown): boolean {
+  return isTransient(error) && !ranOut(error);
 }
