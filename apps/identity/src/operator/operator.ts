@@ -4,6 +4,7 @@ import { Audit, systemActor, type AuditContext } from '@customer-platform/audit'
 import { hashApiKey, isWellFormedApiKey } from '@customer-platform/authorization';
 import { CommandRefusal, EXIT } from '@customer-platform/cli';
 import { Database, isUuid, type WorkerTransaction } from '@customer-platform/database';
+import { FailureAllowance } from '@customer-platform/http';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
 import { FactorRemoval, type RemovedFactors } from '../mfa/factor-removal.js';
 import { takeTurns } from '../mfa/mfa-attempts.js';
@@ -30,7 +31,11 @@ const OPEN = { where: 's.ended_at IS NULL', reason: `'revoked'`, byTime: false }
 const ALL_SESSIONS: Ending = { table: 'sessions', ...OPEN };
 const ALL_IMPERSONATIONS: Ending = { table: 'impersonations', ...OPEN };
 /** A command is given up by being killed; what it has ended stays ended. */
-const TO_THE_END = { stopping: false, progressed: (): void => undefined };
+const TO_THE_END = {
+  stopping: false,
+  allowance: new FailureAllowance(Infinity),
+  progressed: (): void => undefined,
+};
 
 /** An organization with the keys issued for it; the keys are shown once. */
 export interface EquippedOrganization {
@@ -172,7 +177,7 @@ export class Operator {
 
   /**
    * Ends every session and every impersonation, of all organizations, in transactions of 500. Repeatable: what has ended
-   * stays as it is. @returns how many of both it has ended
+   * stays as it is. One that fails keeps no other. @returns how many of both it has ended @throws what failed first
    */
   async endAllSessions(): Promise<number> {
     const record: PieceEnded = async (tx, context) => {
@@ -183,9 +188,16 @@ export class Operator {
         changedFields: ['status'],
       });
     };
+    const failures: unknown[] = [];
     let ended = 0;
-    for (const ending of [ALL_SESSIONS, ALL_IMPERSONATIONS])
-      ended += await this.endings.endAll(ending, 'end-all-sessions', TO_THE_END, record);
+    for (const ending of [ALL_SESSIONS, ALL_IMPERSONATIONS]) {
+      try {
+        ended += await this.endings.endAll(ending, 'end-all-sessions', TO_THE_END, record);
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
     return ended;
   }
 

@@ -1,6 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor, type AuditContext } from '@customer-platform/audit';
-import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isDatabaseUnavailable,
+  newId,
+  ranOut,
+  type WorkerTransaction,
+} from '@customer-platform/database';
+import { FailingPieces, type FailureAllowance } from '@customer-platform/http';
 import type { EndedReason } from './session.dto.js';
 import { SessionEndings } from './session-endings.js';
 
@@ -23,9 +31,10 @@ SELECT DISTINCT s.organization_id FROM ${table} s
  WHERE s.organization_id > $1 AND ${where}
  ORDER BY s.organization_id LIMIT ${String(MOST_AT_ONCE)}`;
 
-const ofOrganization = ({ table, where, reason }: Ending): string => `
+const ofOrganization = ({ table, where, reason, byTime }: Ending, which: 'all but' | 'only'): string => `
 SELECT s.id, s.user_id, ${reason} AS reason FROM ${table} s
  WHERE s.organization_id = $1 AND ${where}
+   AND s.id ${which === 'only' ? '= ANY' : '<> ALL'} ($${byTime ? '3' : '2'}::uuid[])
  LIMIT ${String(MOST_AT_ONCE)} FOR UPDATE OF s SKIP LOCKED`;
 
 /** Before all organizations. */
@@ -40,10 +49,14 @@ interface EndingRow {
 /** What waits for it, and may end meanwhile. */
 interface Pass {
   readonly stopping: boolean;
+  /** How long failures may take before the rest waits for the next pass. */
+  readonly allowance: FailureAllowance;
   progressed(): void;
   /** Hears of an organization of which it failed; without it the first failure is thrown at the end. */
   failed?(organizationId: string, error: unknown): void;
   passed?(organizationId: string): void;
+  /** Whether those of the organization that failed before are tried again; default: they are. */
+  retries?(organizationId: string): boolean;
 }
 
 /** Told in the transaction of each piece. */
@@ -52,24 +65,56 @@ export type PieceEnded = (tx: WorkerTransaction, context: AuditContext) => Promi
 /** Ends what there is of many organizations, with nobody's permission. Several may do so at once, and be killed. */
 @Injectable()
 export class EndingsInPieces {
+  /** Of each ending the organizations of which one failed; those tried last come last. */
+  private readonly failing = new Map<Ending, Map<string, FailingPieces<string>>>();
+
   constructor(
     private readonly database: Database,
     private readonly endings: SessionEndings,
     private readonly clock: Clock,
   ) {}
 
-  /** Of one organization where it fails the others are ended nevertheless. @throws what failed first */
+  /** Of those that fail the others are ended nevertheless, of any organization. @throws what failed first */
   async endAll(ending: Ending, actor: string, pass: Pass, told?: PieceEnded): Promise<number> {
+    const failing = this.failing.get(ending) ?? new Map<string, FailingPieces<string>>();
+    this.failing.set(ending, failing);
     const failures: unknown[] = [];
+    const fails = (organizationId: string, error: unknown): void => {
+      if (pass.failed) pass.failed(organizationId, error);
+      else failures.push(error);
+    };
     let ended = 0;
     for await (const organizationId of this.organizationsWith(ending, pass)) {
+      if (failing.has(organizationId)) continue;
       const context = systemActor(organizationId, newId(), actor);
       try {
         ended += await this.endAllOf(context, ending, pass, told);
         pass.passed?.(organizationId);
       } catch (error) {
-        if (pass.failed) pass.failed(organizationId, error);
-        else failures.push(error);
+        if (isAway(error)) fails(organizationId, error);
+        else failing.set(organizationId, new FailingPieces());
+      }
+      pass.progressed();
+    }
+    for (const [organizationId, pieces] of [...failing]) {
+      if (pass.stopping || pass.allowance.isSpent) break;
+      failing.delete(organizationId);
+      failing.set(organizationId, pieces);
+      const context = systemActor(organizationId, newId(), actor);
+      const went = await pieces.pass({
+        find: (known) => this.find(organizationId, ending, known),
+        most: MOST_AT_ONCE,
+        work: (ids) => this.endSome(context, ending, told, ids),
+        isAway,
+        failed: (error) => fails(organizationId, error),
+        retries: pass.retries?.(organizationId) ?? true,
+        allowance: pass.allowance,
+        stopping: () => pass.stopping,
+      });
+      ended += went.done;
+      if (went.ended) {
+        failing.delete(organizationId);
+        pass.passed?.(organizationId);
       }
       pass.progressed();
     }
@@ -109,10 +154,16 @@ export class EndingsInPieces {
     return ended;
   }
 
-  private endSome(context: AuditContext, ending: Ending, told?: PieceEnded): Promise<number> {
+  /** @param only those; without it any */
+  private endSome(
+    context: AuditContext,
+    ending: Ending,
+    told?: PieceEnded,
+    only?: readonly string[],
+  ): Promise<number> {
     const { organizationId } = context;
     return this.database.acrossOrganizations(async (tx) => {
-      const rows = await tx.query<EndingRow>(ofOrganization(ending), this.values(organizationId, ending));
+      const rows = await this.rowsOf(tx, organizationId, ending, only ? { only } : { but: [] });
       for (const { id, user_id: userId, reason } of rows)
         await this.endings.endAll(tx, context, { userId, organizationId, only: id }, reason);
       if (rows.length > 0) await told?.(tx, context);
@@ -120,7 +171,29 @@ export class EndingsInPieces {
     });
   }
 
+  private find(organizationId: string, ending: Ending, but: readonly string[]): Promise<string[]> {
+    return this.database.acrossOrganizations(async (tx) => {
+      const rows = await this.rowsOf(tx, organizationId, ending, { but });
+      return rows.map(({ id }) => id);
+    });
+  }
+
+  private rowsOf(
+    tx: WorkerTransaction,
+    organizationId: string,
+    ending: Ending,
+    { only, but }: { readonly only?: readonly string[]; readonly but?: readonly string[] },
+  ): Promise<EndingRow[]> {
+    const statement = ofOrganization(ending, only ? 'only' : 'all but');
+    return tx.query<EndingRow>(statement, [...this.values(organizationId, ending), only ?? but]);
+  }
+
   private values(organizationId: string, { byTime }: Ending): unknown[] {
     return byTime ? [organizationId, this.clock.now()] : [organizationId];
   }
+}
+
+/** What ran out of time or memory may be one row's doing, however often. */
+function isAway(error: unknown): boolean {
+  return isDatabaseUnavailable(error) && !ranOut(error);
 }

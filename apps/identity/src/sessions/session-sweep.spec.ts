@@ -33,6 +33,22 @@ async function due(organizationId: string, userId: string, count: number): Promi
   );
 }
 
+async function impersonation(organizationId: string, actor: string, user: string): Promise<void> {
+  await bench.database.query(
+    `INSERT INTO impersonations (organization_id, id, actor_id, actor_session_id, user_id, reason, amr,
+       authenticated_at, expires_at, created_at)
+     VALUES ($1, $2, $3, $2, $4, 'a test of a command', '{mfa}', now(), now() + interval '30 minutes', now())`,
+    [organizationId, randomUUID(), actor, user],
+  );
+}
+
+function openImpersonations(ids: readonly string[]): Promise<unknown[]> {
+  return bench.database.query(
+    'SELECT FROM impersonations WHERE organization_id = ANY ($1) AND ended_at IS NULL',
+    [ids],
+  );
+}
+
 async function openOf(userId: string): Promise<number> {
   const [row] = await bench.database.query<{ count: number }>(
     'SELECT count(*)::int AS count FROM sessions WHERE user_id = $1 AND ended_at IS NULL',
@@ -150,29 +166,44 @@ it('goes on with other organizations where one fails', async () => {
   expect(await sweepOn(bench.app.app.get(Database)).run()).toBe(1);
 });
 
+it.each(['P0001', '57014'])('ends the others of an organization of which one fails (%s)', async (code) => {
+  const { id } = await bench.organization([]);
+  const user = await bench.person(id);
+  await due(id, user, 20);
+  await impersonation(id, await bench.person(id), user);
+  const [stuck] = await bench.database.query<{ id: string }>(
+    `SELECT id FROM sessions WHERE user_id = $1 AND idle_expires_at < now() ORDER BY id OFFSET 7 LIMIT 1`,
+    [user],
+  );
+  const when = `NEW.id = '${stuck?.id ?? ''}'`;
+  const fault = await DatabaseFault.in(bench.database, { table: 'sessions', on: 'UPDATE', when, code });
+  const sweep = sweepOn(bench.app.app.get(Database));
+  try {
+    expect(await sweep.run()).toBe(19);
+    expect(await openOf(user)).toBe(2);
+    await expect(bench.operator.endAllSessions()).rejects.toThrow();
+    expect(await openOf(user)).toBe(1);
+    expect(await openImpersonations([id])).toEqual([]);
+  } finally {
+    await fault.mend();
+  }
+  await eventually(async () => expect(await sweep.run()).toBe(1));
+});
+
 it('the operator ends all sessions and impersonations, once, and says so to the audit log', async () => {
   const organizations = [await bench.organization([]), await bench.organization([])];
   const users: string[] = [];
   for (const { id } of organizations) {
     const [actor, user] = [await bench.person(id), await bench.person(id)];
     await due(id, user, 600); // more than a piece
-    await bench.database.query(
-      `INSERT INTO impersonations (organization_id, id, actor_id, actor_session_id, user_id, reason, amr,
-         authenticated_at, expires_at, created_at)
-       VALUES ($1, $2, $3, $2, $4, 'a test of a command', '{mfa}', now(), now() + interval '30 minutes', now())`,
-      [id, randomUUID(), actor, user],
-    );
+    await impersonation(id, actor, user);
     users.push(actor, user);
   }
   expect(await bench.operator.endAllSessions()).toBeGreaterThanOrEqual(1_206);
   expect(await bench.operator.endAllSessions()).toBe(0);
   expect(await Promise.all(users.map(openOf))).toEqual([0, 0, 0, 0]);
   const ids = organizations.map(({ id }) => id);
-  const open = await bench.database.query(
-    'SELECT FROM impersonations WHERE organization_id = ANY ($1) AND ended_at IS NULL',
-    [ids],
-  );
-  expect(open).toEqual([]);
+  expect(await openImpersonations(ids)).toEqual([]);
   const rows = await bench.database.query<{ organization_id: string }>(
     `SELECT DISTINCT organization_id FROM audit_entries
       WHERE action = 'identity.sessions.revoke' AND actor_type = 'system' AND organization_id = ANY ($1)`,

@@ -7,13 +7,15 @@ import {
   type RetentionOptions,
   type Transaction,
 } from '@customer-platform/database';
-import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { FailureAllowance, ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { EndingsInPieces, type Ending } from './endings-in-pieces.js';
 import { SessionEndings } from './session-endings.js';
 
 /** Its name in metrics and log lines. */
 const JOB = 'session-sweep';
 const EVERY_MS = 60_000;
+/** Two that run into their time limit: what others have to end meanwhile waits no longer for the next sweep. */
+const FAILURES_MS = 30_000;
 
 /** Sessions are kept for 90 days after their end (identity.md §5). */
 export const ENDED_SESSIONS: RetentionOptions = {
@@ -88,7 +90,7 @@ export class SessionSweep extends WorkerJob {
     });
   }
 
-  /** One organization of which it fails holds up neither another nor another kind of ending. @throws an outage */
+  /** One that fails holds up neither others nor another kind of ending. @throws an outage */
   private endAll(ending: Ending): Promise<number> {
     const { job } = this;
     const itemOf = (organizationId: string): string => `${KINDS.get(ending) ?? ''} ${organizationId}`;
@@ -96,7 +98,9 @@ export class SessionSweep extends WorkerJob {
       get stopping() {
         return job.stopping;
       },
+      allowance: new FailureAllowance(FAILURES_MS),
       progressed: () => job.progressed(),
+      retries: (organizationId) => !this.backoff.waits(itemOf(organizationId)),
       passed: (organizationId) => this.backoff.passed(itemOf(organizationId)),
       failed: (organizationId, error) => {
         if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
