@@ -14,15 +14,15 @@ const EVERY_MS = 1_000;
 
 /** A policy hides what nobody has asked for from jobs that do not say so: those of the release before. */
 const KNOW_REASONS = `SELECT set_config('identity.reset_reasons', 'known', true)`;
-/** One for certain: a subselect in the condition may run once for each row, and skips what the last run took. */
-const TAKE = `
-WITH next AS MATERIALIZED (
-  SELECT organization_id, id FROM password_reset_requests WHERE id <> ALL ($1::uuid[])
-   ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
-DELETE FROM password_reset_requests AS taken USING next
- WHERE taken.organization_id = next.organization_id AND taken.id = next.id
-RETURNING taken.organization_id, taken.id, taken.email, taken.locale, taken.ip, taken.user_agent, taken.correlation_id,
-  taken.reason`;
+/**
+ * Those that failed before come last: each may take as long as a statement may, and whoever asks meanwhile does not wait
+ * for them.
+ */
+const NEXT = `
+SELECT organization_id, id, email, locale, ip, user_agent, correlation_id, reason FROM password_reset_requests
+ WHERE id <> ALL ($1::uuid[]) ORDER BY id = ANY ($2::uuid[]), id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+/** By a statement of its own: where it fails it is known which request it was. */
+const TAKE = 'DELETE FROM password_reset_requests WHERE organization_id = $1 AND id = $2';
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
 const WHOSE = `
 SELECT id, organization_id, password_hash IS NOT NULL AS has_password FROM users
@@ -83,11 +83,12 @@ export class PasswordResetIssuing extends ItemJob<RequestRow> {
 
   protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<RequestRow | undefined> {
     await tx.query(KNOW_REASONS);
-    const [request] = await tx.query<RequestRow>(TAKE, [waiting]);
+    const [request] = await tx.query<RequestRow>(NEXT, [waiting, this.backoff.failing()]);
     return request;
   }
 
   protected async work(tx: WorkerTransaction, request: RequestRow): Promise<void> {
+    await tx.query(TAKE, [request.organization_id, request.id]);
     const [user] = await tx.query<UserRow>(WHOSE, [addressForms(request.email)]);
     if (!user || (request.reason !== null && !(await this.mayTell(tx, user)))) return;
     await this.issue(tx, request, user.id, user.organization_id);

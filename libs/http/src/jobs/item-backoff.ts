@@ -68,6 +68,11 @@ export class ItemBackoff {
     return [...this.items.keys()].filter((item) => this.waits(item));
   }
 
+  /** All items whose last try failed, also those whose wait is over. */
+  failing(): string[] {
+    return [...this.items.keys()];
+  }
+
   /**
    * Notes a failure: also one that may pass by itself, or an item that always runs into a time limit would be the first
    * of every pass.
