@@ -1,5 +1,5 @@
 import { Clock, newId } from '@customer-platform/database';
-import { expectProblem, expectStatus } from '@customer-platform/testing';
+import { DatabaseFault, expectProblem, expectStatus } from '@customer-platform/testing';
 import { IdentityBench } from '../identity-app.fixture.js';
 import { SessionBeginnings } from '../sessions/session-beginnings.js';
 import { DomainProofs } from './domain-proofs.js';
@@ -136,6 +136,28 @@ describe('the daily look at the proofs of SSO domains', () => {
     await later(73);
     expect(await statuses(connection)).toEqual(['proven']);
     bench.dns.silent.delete(connection.domain);
+  });
+
+  it.each(['P0001', '57014'])('goes on beside one that cannot be taken (%s)', async (code) => {
+    const [failing, other] = [
+      await bench.connection(provider.issuer),
+      await bench.connection(provider.issuer),
+    ];
+    for (const connection of [failing, other]) await withdraw(connection);
+    const fault = await DatabaseFault.in(bench.identity.database, {
+      table: 'sso_domains',
+      on: 'UPDATE',
+      when: `OLD.organization_id = '${failing.organization.id}'`,
+      code,
+    });
+    try {
+      await later(25);
+      expect([await statuses(failing), await statuses(other)]).toEqual([['proven'], ['failing']]);
+    } finally {
+      await fault.mend();
+    }
+    await later(1);
+    expect(await statuses(failing)).toEqual(['failing']);
   });
 
   it.each([['issuer'], ['client_id']])(

@@ -49,22 +49,19 @@ interface Standing extends Claim {
   readonly nextCheckAt: Date;
 }
 
-/**
- * Of each organization the one that has waited longest before the second of any. What two instances see at once one of
- * them has.
- */
-const TAKE = `
-  WITH waiting AS MATERIALIZED (
+/** Of each organization the one that has waited longest before the second of any. */
+const NEXT = `
+  SELECT domain FROM (
     SELECT domain, next_check_at,
            row_number() OVER (PARTITION BY organization_id ORDER BY next_check_at, domain) AS turn
-      FROM sso_domains WHERE next_check_at <= $1
-     ORDER BY turn, next_check_at LIMIT ${String(5 * AT_ONCE)}
-  ), due AS (
-    SELECT claim.domain FROM sso_domains AS claim JOIN waiting ON waiting.domain = claim.domain
-     WHERE claim.next_check_at <= $1
-     ORDER BY waiting.turn, waiting.next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE OF claim SKIP LOCKED
+      FROM sso_domains WHERE next_check_at <= $1 AND domain <> ALL ($2::text[])) AS waiting
+   ORDER BY turn, next_check_at LIMIT ${String(AT_ONCE)}`;
+/** Each by itself, so that it is known which cannot be taken. What two instances see at once one of them has. */
+const TAKE = `
+  WITH due AS (
+    SELECT domain FROM sso_domains WHERE domain = $1 AND next_check_at <= $2 FOR NO KEY UPDATE SKIP LOCKED
   )
-  UPDATE sso_domains AS claim SET next_check_at = $2
+  UPDATE sso_domains AS claim SET next_check_at = $3
     FROM due, sso_connections AS connection
    WHERE claim.domain = due.domain AND connection.organization_id = claim.organization_id
      AND connection.id = claim.connection_id
@@ -105,31 +102,42 @@ export class DomainRecheck extends WorkerJob {
 
   /** Checks all that are due. */
   async runAll(): Promise<void> {
-    for (let taken = AT_ONCE; taken === AT_ONCE && !this.job.stopping;) {
-      const due = await this.take();
-      await Promise.all(due.map((each) => this.checkApart(each)));
-      taken = due.length;
+    for (let found = AT_ONCE; found === AT_ONCE && !this.job.stopping;) {
+      const domains = await this.next();
+      const looked = await Promise.all(domains.map((domain) => this.checkApart(domain)));
+      // What others have taken is theirs.
+      found = looked.includes(true) ? domains.length : 0;
       this.job.progressed();
     }
   }
 
-  private take(): Promise<Due[]> {
-    const now = this.clock.now();
-    const until = new Date(now.getTime() + LEASE_MS);
-    return this.database.acrossOrganizations((tx) => tx.query<Due>(TAKE, [now, until]));
+  private async next(): Promise<string[]> {
+    const values = [this.clock.now(), this.backoff.waiting()];
+    const rows = await this.database.acrossOrganizations((tx) => tx.query<{ domain: string }>(NEXT, values));
+    return rows.map(({ domain }) => domain);
   }
 
-  /** One that cannot be checked holds up no other. @throws an outage, which stops all alike */
-  private async checkApart(due: Due): Promise<void> {
+  private async take(domain: string): Promise<Due | undefined> {
+    const now = this.clock.now();
+    const until = new Date(now.getTime() + LEASE_MS);
+    const [due] = await this.database.acrossOrganizations((tx) => tx.query<Due>(TAKE, [domain, now, until]));
+    return due;
+  }
+
+  /** One that cannot be checked holds up no other. @returns whether it was there @throws an outage, which stops all alike */
+  private async checkApart(domain: string): Promise<boolean> {
     try {
-      const finding = await this.proofs.look(due, due.domain);
+      const due = await this.take(domain);
+      if (!due) return false;
+      const finding = await this.proofs.look(due, domain);
       await this.database.acrossOrganizations((tx) => this.apply(tx, due, finding));
-      this.backoff.passed(due.domain);
+      this.backoff.passed(domain);
     } catch (error) {
       // What ran out of time may be this domain's doing alone.
       if (isTransient(error) && !ranOut(error)) throw error;
-      this.backoff.failed(due.domain, error);
+      this.backoff.failed(domain, error);
     }
+    return true;
   }
 
   private async apply(tx: WorkerTransaction, due: Due, finding: ProofFinding): Promise<void> {
