@@ -20,7 +20,7 @@ import { isConstant, isLocal, regularExpressionOf, setInConstructor, valuesOfTyp
 
 /** More combinations than this of one expression are taken for unknown. */
 const MOST = 64;
-const DEEPEST = 40;
+const DEEPEST = 80;
 /** Declarations of what is read from an object and known without it. */
 const ISSUED = [ts.isPropertyDeclaration, ts.isMethodDeclaration, ts.isEnumMember, ts.isParameter];
 

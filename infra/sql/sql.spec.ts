@@ -68,6 +68,13 @@ describe('statements in the source', () => {
       ['SELECT 1 FROM notes'],
     ],
     [
+      'of what is put together in many steps',
+      'const c0: string = "SELECT 1";' +
+        Array.from({ length: 60 }, (_, at) => `const c${at + 1}: string = c${at};`).join('') +
+        'tx.query(c60);',
+      ['SELECT 1'],
+    ],
+    [
       'of functions that put them together',
       'const of = (t: string, { all = false } = {}): string => `SELECT ${all ? "*" : "id"} FROM ${t}`;' +
         'tx.query(of("a")); tx.prepared(of("b", { all: true }));',
