@@ -1,3 +1,4 @@
+import { SHARED_CONTACT_NAMES } from '@customer-platform/events';
 import { COUNTED, NOBODY, type TenantTables } from '@customer-platform/testing';
 import { WEBHOOK_TABLES } from './webhook-endpoints/webhook-tables.fixture.js';
 
@@ -114,8 +115,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     removed: 'stays: until the contact is erased',
   },
   contacts: {
-    erased:
-      'external_id email phone first_name last_name locale timezone country attributes email_canonical phone_canonical',
+    erased: `${SHARED_CONTACT_NAMES.join(' ')} attributes email_canonical phone_canonical`,
     kept: {
       'libs/contact-refs/src/contact-statements.ts: that a contact is gone, so that nothing is sent to it':
         'state merged_into',

@@ -1,18 +1,12 @@
 import { z } from 'zod';
+import { SHARED_CONTACT_FIELDS } from './contact-fields.js';
 import { event, family } from './definition.js';
 import { changed, counts, id, instant, jsonObject } from './wire.js';
 
 /** A contact as other modules may know it: never the national id. */
 export const contactSnapshot = z.object({
   id,
-  external_id: z.string().nullable(),
-  email: z.string().nullable(),
-  phone: z.string().nullable(),
-  first_name: z.string().nullable(),
-  last_name: z.string().nullable(),
-  locale: z.string().nullable(),
-  timezone: z.string().nullable(),
-  country: z.string().nullable(),
+  ...SHARED_CONTACT_FIELDS,
   attributes: jsonObject,
   state: z.enum(['active', 'merged', 'deleted', 'erased']),
 });

@@ -1,6 +1,7 @@
 import { newId } from '@customer-platform/database';
 import {
   EVENTS,
+  sharedFieldsOf,
   sourceOf,
   type DomainEvent,
   type EventData,
@@ -55,7 +56,6 @@ export function contactChange(
   version: number,
   state: 'active' | 'deleted' = 'active',
 ): EventData<'core.contact.created.v1'> {
-  const nothing = { external_id: null, email: null, phone: null, first_name: null, last_name: null };
-  const contact = { id, ...nothing, locale: null, timezone: null, country: null, attributes: {}, state };
+  const contact = { id, ...sharedFieldsOf({}), attributes: {}, state };
   return { contact_id: id, version, changed_fields: [], contact };
 }

@@ -7,7 +7,7 @@ import {
 } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
-import type { DomainEvent } from '@customer-platform/events';
+import { sharedFieldsOf, type DomainEvent } from '@customer-platform/events';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
 import { EventWaits } from '../event-waits/event-waits.repository.js';
@@ -156,20 +156,13 @@ export class ContactProjection {
 }
 
 function toContact({ organizationid, data }: DomainEvent<ContactChanged>): Contact {
-  const { state, ...profile } = data.contact;
+  const { id, state, attributes } = data.contact;
   return {
     organizationId: organizationid,
     id: data.contact_id,
     version: data.version,
     state,
     mergedInto: null,
-    profile: { ...UNKNOWN_PROFILE, ...pick(profile) },
+    profile: { id, ...sharedFieldsOf(data.contact), attributes },
   };
-}
-
-/** A newer core may tell more of a contact than is kept here. */
-function pick(profile: Omit<DomainEvent<ContactChanged>['data']['contact'], 'state'>): Contact['profile'] {
-  const { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes } =
-    profile;
-  return { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes };
 }

@@ -8,6 +8,7 @@ import {
   type LookedUpContact,
 } from '@customer-platform/contact-refs';
 import { Database } from '@customer-platform/database';
+import { sharedFieldsOf } from '@customer-platform/events';
 import { turns } from '@customer-platform/http';
 import { UNKNOWN_PROFILE, type Contact, type ContactProfile } from './contact.js';
 import { ContactsRepository } from './contacts.repository.js';
@@ -126,18 +127,11 @@ function isMerged({ state, contact }: LookedUpContact): boolean {
 }
 
 function toContact({ contact, ...ref }: LookedUpContact): Contact {
-  const { attributes, ...fields } = (contact ?? UNKNOWN_PROFILE) as Partial<ContactProfile>;
+  const told = (contact ?? UNKNOWN_PROFILE) as Partial<ContactProfile>;
   const profile: ContactProfile = {
     id: ref.id,
-    external_id: fields.external_id ?? null,
-    email: fields.email ?? null,
-    phone: fields.phone ?? null,
-    first_name: fields.first_name ?? null,
-    last_name: fields.last_name ?? null,
-    locale: fields.locale ?? null,
-    timezone: fields.timezone ?? null,
-    country: fields.country ?? null,
-    attributes: attributes ?? {},
+    ...sharedFieldsOf(told),
+    attributes: told.attributes ?? {},
   };
   return { ...ref, profile };
 }

@@ -1,4 +1,5 @@
 import type { ContactRef } from '@customer-platform/contact-refs';
+import { sharedFieldsOf, type SharedContactFields } from '@customer-platform/events';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
 
@@ -8,32 +9,13 @@ export interface Contact extends ContactRef {
 }
 
 /** What templates and conditions read of a contact; a field without a value is null, never missing. */
-export interface ContactProfile {
+export interface ContactProfile extends SharedContactFields {
   readonly id: string | null;
-  readonly external_id: string | null;
-  readonly email: string | null;
-  readonly phone: string | null;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-  readonly locale: string | null;
-  readonly timezone: string | null;
-  readonly country: string | null;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
 /** The profile of a recipient nobody knows. */
-export const UNKNOWN_PROFILE: ContactProfile = {
-  id: null,
-  external_id: null,
-  email: null,
-  phone: null,
-  first_name: null,
-  last_name: null,
-  locale: null,
-  timezone: null,
-  country: null,
-  attributes: {},
-};
+export const UNKNOWN_PROFILE: ContactProfile = { id: null, ...sharedFieldsOf({}), attributes: {} };
 
 /** Where a contact is reached on a channel; null: nowhere. `token` is its latest device, undefined while that is not known. */
 export function addressOf<Token extends string | null | undefined>(

@@ -8,6 +8,7 @@ import {
   type ContactState,
 } from '@customer-platform/contact-refs';
 import type { Transaction } from '@customer-platform/database';
+import { SHARED_CONTACT_NAMES, sharedFieldsOf } from '@customer-platform/events';
 import { identifierForms } from '@customer-platform/http';
 import type { CheckedAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
@@ -22,7 +23,11 @@ interface Row extends ContactProfile {
   merged_into: string | null;
 }
 
-const PROFILE = 'external_id, email, phone, first_name, last_name, locale, timezone, country, attributes';
+const PROFILE_COLUMNS = [...SHARED_CONTACT_NAMES, 'attributes'];
+const PROFILE = PROFILE_COLUMNS.join(', ');
+
+/** What follows from the profile: an address that a send gives is looked up by it. */
+const CANONICAL_COLUMNS = ['email_canonical', 'phone_canonical'];
 
 /**
  * A contact's state and its profile are each as new as they can be. Of two contacts that become one the merge is told
@@ -37,28 +42,25 @@ const UPSERT = `
   ON CONFLICT (organization_id, id) DO UPDATE SET version = greatest(known.version, excluded.version),
     state = CASE WHEN known.version < excluded.version THEN excluded.state ELSE known.state END,
     merged_into = CASE WHEN known.version < excluded.version THEN excluded.merged_into ELSE known.merged_into END,
-    profile_version = excluded.version, external_id = excluded.external_id, email = excluded.email,
-    phone = excluded.phone, first_name = excluded.first_name, last_name = excluded.last_name,
-    locale = excluded.locale, timezone = excluded.timezone, country = excluded.country,
-    attributes = excluded.attributes, email_canonical = excluded.email_canonical,
-    phone_canonical = excluded.phone_canonical
+    profile_version = excluded.version,
+    ${[...PROFILE_COLUMNS, ...CANONICAL_COLUMNS].map((column) => `${column} = excluded.${column}`).join(', ')}
   WHERE coalesce(known.profile_version, known.version) < excluded.version AND known.state <> 'erased'`;
 
 /** What else than its reference the row of a contact holds. */
-const PROFILE_COLUMNS = {
+const KEPT_PROFILE = {
   marked: {
     column: 'profile_version',
     inserted: '0',
     updated: 'coalesce(known.profile_version, known.version)',
   },
-  erased: `external_id = NULL, email = NULL, phone = NULL, first_name = NULL, last_name = NULL, locale = NULL,
-         timezone = NULL, country = NULL, attributes = '{}', email_canonical = NULL, phone_canonical = NULL`,
+  erased: `${[...SHARED_CONTACT_NAMES, ...CANONICAL_COLUMNS].map((column) => `${column} = NULL`).join(', ')},
+         attributes = '{}'`,
 };
 
 const RESOLVE = `
   WITH RECURSIVE ${chainOf('contacts')}
   SELECT DISTINCT ON (chain.organization_id, chain.asked) chain.asked, c.organization_id, c.id, c.version, c.state,
-         c.merged_into, ${PROFILE.replaceAll(/\w+/g, 'c.$&')}
+         c.merged_into, ${PROFILE_COLUMNS.map((column) => `c.${column}`).join(', ')}
     FROM chain CROSS JOIN LATERAL (
       SELECT * FROM contacts AS known
        WHERE known.organization_id = chain.organization_id AND known.id = chain.id OFFSET 0) AS c
@@ -97,7 +99,7 @@ function columnOf(channel: Channel): AddressColumn {
 @Injectable()
 export class ContactsRepository extends ContactRefs {
   constructor() {
-    super({ table: 'contacts', profile: PROFILE_COLUMNS });
+    super({ table: 'contacts', profile: KEPT_PROFILE });
   }
 
   /** Writes what is newer than what is known, contact by contact: of the state, and of the profile. */
@@ -184,13 +186,13 @@ function toRow({ organizationId, id, version, state, mergedInto, profile }: Cont
 }
 
 function toContact(row: Row): Contact {
-  const { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes } = row;
+  const { id, attributes } = row;
   return {
     organizationId: row.organization_id,
     id,
     version: Number(row.version),
     state: row.state,
     mergedInto: row.merged_into,
-    profile: { id, external_id, email, phone, first_name, last_name, locale, timezone, country, attributes },
+    profile: { id, ...sharedFieldsOf(row), attributes },
   };
 }

@@ -1,4 +1,5 @@
 import type { SubjectTable } from '@customer-platform/database';
+import { SHARED_CONTACT_NAMES } from '@customer-platform/events';
 
 const OF_CONTACT = 'own.contact_id = $2';
 const own = (...names: string[]): string[] => names.map((name) => `own.${name}`);
@@ -16,18 +17,7 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
   {
     resource: 'profile',
     from: 'contacts AS own',
-    columns: own(
-      'id',
-      'external_id',
-      'email',
-      'phone',
-      'first_name',
-      'last_name',
-      'locale',
-      'timezone',
-      'country',
-      'attributes',
-    ),
+    columns: own('id', ...SHARED_CONTACT_NAMES, 'attributes'),
     where: 'own.id = $2',
     order: [['own.id', 'uuid']],
   },
