@@ -1,4 +1,6 @@
 import { COUNTED, NOBODY, type TenantTables } from '@customer-platform/testing';
+import { columnsOf } from './contacts/contact-columns.js';
+import { FIELD_NAMES } from './contacts/contact-field-table.js';
 import { SEGMENT_TABLES } from './segments/segment-tables.fixture.js';
 
 /** What becomes of the columns of core's tables: on an erasure, in an archive, in the course of time. */
@@ -115,8 +117,11 @@ export const CORE_TENANT_TABLES: TenantTables = {
     removed: 'stays: triggers on contacts keep them',
   },
   contacts: {
-    erased:
-      'external_id email email_normal phone first_name last_name birth_date locale timezone country attributes field_times national_id_type national_id_index national_id_sealed national_id_masked',
+    erased: `${columnsOf(FIELD_NAMES)
+      .map(({ column }) => column)
+      .join(
+        ' ',
+      )} attributes field_times national_id_type national_id_index national_id_sealed national_id_masked`,
     kept: {
       'contacts/contacts-page.ts: by which way it came and what it was merged into': 'source merged_into',
     },

@@ -21,7 +21,7 @@ import {
   PatchOf,
   type ListDefinition,
 } from '@customer-platform/http';
-import { KNOWN_TRAITS } from '../contacts/known-traits.js';
+import { KNOWN_TRAITS } from '../contacts/contact-field-table.js';
 import {
   DECLARED_TYPES,
   ON_FAILURE,

@@ -9,7 +9,8 @@ import {
   type Identifiers,
   type Moment,
 } from './contact-fields.js';
-import { emptyProfile, type ContactProfile } from './contact-profile.js';
+import { emptyProfile, profileOf } from './contact-profile.js';
+import { ADMINISTERED_FIELDS, propertyOf } from './contact-field-table.js';
 import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;
@@ -30,12 +31,11 @@ export function newContact(
   const { email, phone } = profile;
   const externalId = body.external_id ?? null;
   demandIdentifier({ external_id: externalId, email, phone });
-  if (body.birth_date) profile.fieldTimes.fields['birth_date'] = now;
   const content = {
     ...profile,
     ...nationalIdColumns(vault, organizationId, body.national_id ?? null),
     externalId,
-    birthDate: body.birth_date ?? null,
+    ...administered(profile.fieldTimes, body, now),
     version: 1,
     source: 'api',
   };
@@ -62,12 +62,11 @@ export function changedContact(
   const { now } = moment;
   const profile = profileOf(contact);
   applyFields(profile, body, moment);
-  if (body.birth_date !== undefined) profile.fieldTimes.fields['birth_date'] = now;
   const { fieldTimes: times, ...fields } = profile;
   const content: Content = {
     ...fields,
     externalId: externalIdAfter(contact.externalId, body.external_id),
-    birthDate: body.birth_date === undefined ? contact.birthDate : body.birth_date,
+    ...administered(times, body, now, contact),
     ...nationalIdChange(vault, contact, body),
   };
   const changed = Object.entries(content).some(
@@ -90,14 +89,16 @@ export function withoutIdentifier(contact: Contact, field: keyof Identifiers, no
   return { patch: { ...cleared[field], version: contact.version + 1 }, times };
 }
 
-function profileOf(contact: Contact): ContactProfile {
-  const { email, emailNormal, phone, firstName, lastName, locale, timezone, country } = contact;
-  const fields = { email, emailNormal, phone, firstName, lastName, locale, timezone, country };
-  return {
-    ...fields,
-    attributes: { ...contact.attributes },
-    fieldTimes: structuredClone(contact.fieldTimes),
-  };
+/** The fields that no event sets, as far as they are given; of a new contact null says nothing. */
+function administered(times: FieldTimes, body: UpdateContactDto, now: string, before?: Contact): Content {
+  const content: Content = {};
+  for (const field of ADMINISTERED_FIELDS) {
+    const sent = body[field];
+    if (sent === undefined) continue;
+    if (before || sent !== null) times.fields[field] = now;
+    content[propertyOf(field)] = sent;
+  }
+  return content;
 }
 
 function nationalIdColumns(

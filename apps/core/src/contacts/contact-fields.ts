@@ -16,7 +16,8 @@ import {
   setField,
   type ContactProfile,
 } from './contact-profile.js';
-import { KNOWN_TRAITS, readTrait, UNKNOWN, type KnownTrait, type TraitFault } from './known-traits.js';
+import { KNOWN_TRAITS, type KnownTrait } from './contact-field-table.js';
+import { readTrait, UNKNOWN, type TraitFault } from './known-traits.js';
 
 const DETAILS: Record<TraitFault, string> = {
   wrong_type: 'It must be text.',

@@ -5,8 +5,17 @@ import {
   type DeclaredAttributes,
 } from '../attributes/declared-attributes.js';
 import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
+import { recordOf } from '@customer-platform/events';
 import type { Contact } from './contact.entity.js';
-import { KNOWN_TRAITS, readTrait, TRAIT_PROPERTY, type KnownTrait } from './known-traits.js';
+import {
+  KNOWN_TRAITS,
+  propertiesOf,
+  propertyOf,
+  TRAIT_FIELDS,
+  type KnownTrait,
+  type PropertyOf,
+} from './contact-field-table.js';
+import { readTrait } from './known-traits.js';
 
 /** What an event keeps of something in it that could not be used. */
 export interface Warning {
@@ -15,10 +24,10 @@ export interface Warning {
 }
 
 /** The part of a contact that identifies change. */
-export type ContactProfile = Pick<
-  Contact,
-  'email' | 'emailNormal' | (typeof TRAIT_PROPERTY)[KnownTrait] | 'attributes' | 'fieldTimes'
->;
+export type ContactProfile = Pick<Contact, PropertyOf<KnownTrait> | 'attributes' | 'fieldTimes'>;
+
+/** Its fields, by their properties. */
+export const PROFILE_PROPERTIES = propertiesOf(TRAIT_FIELDS);
 
 /** What an identify did to a profile. */
 interface ProfileChange {
@@ -39,17 +48,16 @@ export const MOST_ATTRIBUTES_SENT = TIMES_LIMIT;
 
 /** A contact of which nothing is known. */
 export function emptyProfile(): ContactProfile {
+  return { ...NO_TRAITS, attributes: {}, fieldTimes: { fields: {}, attributes: {} } };
+}
+const NO_TRAITS = recordOf(PROFILE_PROPERTIES, () => null);
+
+/** The profile of a contact, apart from it. */
+export function profileOf(contact: ContactProfile): ContactProfile {
   return {
-    email: null,
-    emailNormal: null,
-    phone: null,
-    firstName: null,
-    lastName: null,
-    locale: null,
-    timezone: null,
-    country: null,
-    attributes: {},
-    fieldTimes: { fields: {}, attributes: {} },
+    ...recordOf(PROFILE_PROPERTIES, (property) => contact[property]),
+    attributes: { ...contact.attributes },
+    fieldTimes: structuredClone(contact.fieldTimes),
   };
 }
 
@@ -109,7 +117,7 @@ export function setField(
   forms: NormalForms = READ_ANEW,
 ): boolean {
   profile.fieldTimes.fields[field] = occurredAt;
-  const property = TRAIT_PROPERTY[field];
+  const property = propertyOf(field);
   if (profile[property] === value) return false;
   profile[property] = value;
   if (field === 'email')

@@ -1,23 +1,25 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { recordOf } from '@customer-platform/events';
+import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import { IsIn, IsObject, IsString, MaxLength, MinLength, ValidateNested } from 'class-validator';
 import { custom, MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
-import { LONGEST } from './known-traits.js';
+import {
+  CONTACT_FIELDS,
+  FIELD_NAMES,
+  propertyOf,
+  type ByField,
+  type FieldFacts,
+  type FieldReader,
+} from './contact-field-table.js';
+import { classOf } from './field-class.js';
+import { isPastDate, LONGEST } from './known-traits.js';
 import { NATIONAL_ID_TYPES, type NationalIdType } from '../national-ids/national-id-types.js';
 import type { Contact } from './contact.entity.js';
 
 /** A date of the calendar, `2000-02-29`, not after today. */
 function IsPastDate(): PropertyDecorator {
   return custom('isPastDate', isPastDate, { message: '$property must be a past date, such as 1990-05-17' });
-}
-
-function isPastDate(value: unknown): boolean {
-  if (typeof value !== 'string' || !/^(?!0000)\d{4}-\d\d-\d\d$/.test(value)) return false;
-  const read = new Date(`${value}T00:00:00.000Z`);
-  return (
-    !Number.isNaN(read.getTime()) && read.toISOString().startsWith(value) && read.getTime() <= Date.now()
-  );
 }
 
 /** A national id as it is sent; it is never answered so but by the audited read. */
@@ -33,84 +35,38 @@ export class NationalIdInputDto {
   value: string;
 }
 
-const text = (maxLength: number, example: string, description?: string) =>
-  ApiProperty({
-    minLength: 1,
-    maxLength,
-    example,
-    ...(description === undefined ? {} : { description }),
-  });
+/** What is checked of a field whatever the contact is, innermost first. */
+const CHECKED: Record<FieldReader, readonly PropertyDecorator[]> = {
+  external_id: [MaxLength(200), MinLength(1), IsString(), IsNoPlaceholder()],
+  email: [MaxLength(254), IsString(), IsNoPlaceholder()],
+  phone: [MaxLength(40), IsString(), IsNoPlaceholder()],
+  name: [IsString()],
+  past_date: [IsPastDate()],
+  locale: [IsString()],
+  timezone: [IsString()],
+  country: [IsString()],
+};
+
+/** What of it the checks do not say themselves: texts are measured once their ends are cut. */
+const DESCRIBED: Record<FieldReader, ApiPropertyOptions> = {
+  external_id: {},
+  email: { minLength: 1 },
+  phone: { minLength: 1 },
+  name: { minLength: 1, maxLength: LONGEST.name },
+  past_date: { type: String, format: 'date' },
+  locale: { minLength: 1, maxLength: LONGEST.locale },
+  timezone: { minLength: 1, maxLength: LONGEST.timezone },
+  country: { minLength: 1, maxLength: 2 },
+};
+
+const WrittenFields = classOf<Partial<ByField<string | null>>>(FIELD_NAMES, (name) => {
+  const { reader, example, description }: FieldFacts = CONTACT_FIELDS[name];
+  const said = { example, ...(description === undefined ? {} : { description }) };
+  return [...CHECKED[reader], MayBeNull(), MayBeAbsent(), ApiProperty({ ...DESCRIBED[reader], ...said })];
+});
 
 /** The fields of a contact that can be written; one of `external_id`, `email` and `phone` is required. */
-class ContactFieldsDto {
-  @ApiProperty({
-    example: 'customer-1042',
-    description: 'Set once. Kept in NFC without invisible characters; case counts.',
-  })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsNoPlaceholder()
-  @IsString()
-  @MinLength(1)
-  @MaxLength(200)
-  external_id?: string | null;
-
-  @ApiProperty({ minLength: 1, example: 'ana@example.com' })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsNoPlaceholder()
-  @IsString()
-  @MaxLength(254)
-  email?: string | null;
-
-  @ApiProperty({
-    minLength: 1,
-    example: '+56912345678',
-    description: 'E.164; a national form is read by `country`.',
-  })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsNoPlaceholder()
-  @IsString()
-  @MaxLength(40)
-  phone?: string | null;
-
-  @text(LONGEST.name, 'Ana')
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  first_name?: string | null;
-
-  @text(LONGEST.name, 'Rojas')
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  last_name?: string | null;
-
-  @ApiProperty({ type: String, format: 'date', example: '1990-05-17' })
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsPastDate()
-  birth_date?: string | null;
-
-  @text(LONGEST.locale, 'es-CL', 'BCP 47.')
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  locale?: string | null;
-
-  @text(LONGEST.timezone, 'America/Santiago', 'IANA name.')
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  timezone?: string | null;
-
-  @text(2, 'CL', 'ISO 3166-1 alpha-2.')
-  @MayBeAbsent()
-  @MayBeNull()
-  @IsString()
-  country?: string | null;
-
+class ContactFieldsDto extends WrittenFields {
   @ApiProperty({ type: NationalIdInputDto })
   @MayBeAbsent()
   @MayBeNull()
@@ -150,21 +106,14 @@ class MaskedNationalIdDto {
   @ApiProperty({ example: '***5678-5' }) masked: string;
 }
 
-const nullable = (format?: string) =>
-  ApiProperty({ type: String, nullable: true, ...(format === undefined ? {} : { format }) });
+const ShownFields = classOf<{ id: string } & ByField<string | null>>(['id', ...FIELD_NAMES], (name) => {
+  if (name === 'id') return [ApiProperty({ format: 'uuid' })];
+  const isDate = CONTACT_FIELDS[name].type === 'date';
+  return [ApiProperty({ type: String, nullable: true, ...(isDate ? { format: 'date' } : {}) })];
+});
 
 /** A contact as it is answered. */
-export class ContactDto {
-  @ApiProperty({ format: 'uuid' }) id: string;
-  @nullable() external_id: string | null;
-  @nullable() email: string | null;
-  @nullable() phone: string | null;
-  @nullable() first_name: string | null;
-  @nullable() last_name: string | null;
-  @nullable('date') birth_date: string | null;
-  @nullable() locale: string | null;
-  @nullable() timezone: string | null;
-  @nullable() country: string | null;
+export class ContactDto extends ShownFields {
   @ApiProperty({ type: MaskedNationalIdDto, nullable: true }) national_id: MaskedNationalIdDto | null;
   @ApiProperty({ type: 'object', additionalProperties: true }) attributes: Record<string, unknown>;
   @ApiProperty({ minimum: 1, type: 'integer' }) version: number;
@@ -173,7 +122,7 @@ export class ContactDto {
   last_seen_at: string;
   @ApiProperty({ format: 'date-time' }) created_at: string;
   @ApiProperty({ format: 'date-time' }) updated_at: string;
-  @nullable('date-time') deleted_at: string | null;
+  @ApiProperty({ type: String, nullable: true, format: 'date-time' }) deleted_at: string | null;
 }
 
 /**
@@ -188,6 +137,13 @@ export const FORMER_LAST_NAME_ORDER = `coalesce(last_name, '')`;
 /** Last names by their bytes, as the index has them that finds equal ones and beginnings. */
 export const LAST_NAME_BYTES = `last_name COLLATE "C"`;
 
+const FIELD_FILTERS: ListDefinition['filters'] = Object.fromEntries(
+  FIELD_NAMES.flatMap((field) => {
+    const { filter }: FieldFacts = CONTACT_FIELDS[field];
+    return filter ? [[field, { type: 'string', ...filter }]] : [];
+  }),
+);
+
 /**
  * `GET /v1/core/contacts` (core.md §13). Emails and numbers are read in any form in which they match, `identity` as
  * `<type>:<value>`.
@@ -195,9 +151,7 @@ export const LAST_NAME_BYTES = `last_name COLLATE "C"`;
 export const CONTACT_LIST: ListDefinition = {
   resource: 'core.contacts',
   filters: {
-    external_id: { type: 'string', column: 'external_id' },
-    email: { type: 'string', column: 'email_normal' },
-    phone: { type: 'string', column: 'phone' },
+    ...FIELD_FILTERS,
     identity: {
       type: 'string',
       column: 'id',
@@ -211,8 +165,6 @@ export const CONTACT_LIST: ListDefinition = {
       ops: ['eq', 'in'],
       description: 'Contacts that are in the segment, or in one of several.',
     },
-    last_name: { type: 'string', column: 'last_name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
-    country: { type: 'string', column: 'country' },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
     last_seen_at: { type: 'time', column: 'last_seen_at' },
@@ -244,15 +196,7 @@ export function toContactDto(contact: SeenContact): ContactDto {
   const { nationalIdType: type, nationalIdMasked: masked } = contact;
   return {
     id: contact.id,
-    external_id: contact.externalId,
-    email: contact.email,
-    phone: contact.phone,
-    first_name: contact.firstName,
-    last_name: contact.lastName,
-    birth_date: contact.birthDate,
-    locale: contact.locale,
-    timezone: contact.timezone,
-    country: contact.country,
+    ...recordOf(FIELD_NAMES, (field) => contact[propertyOf(field)]),
     national_id: type === null || masked === null ? null : { type, masked },
     attributes: contact.attributes,
     version: contact.version,

@@ -1,6 +1,15 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
+import {
+  CONTACT_FIELDS,
+  FIELD_NAMES,
+  FIELD_PROPERTIES,
+  propertiesOf,
+  type FieldColumns,
+  type FieldProperty,
+} from './contact-field-table.js';
+import { classOf } from './field-class.js';
 
 /** When each field and each attribute was last said to be what it is: ISO 8601 in UTC. */
 export interface FieldTimes {
@@ -8,21 +17,18 @@ export interface FieldTimes {
   attributes: Record<string, string>;
 }
 
+const DATES: ReadonlySet<FieldProperty> = new Set(
+  propertiesOf(FIELD_NAMES.filter((field) => CONTACT_FIELDS[field].type === 'date')),
+);
+const Fields = classOf<FieldColumns>(FIELD_PROPERTIES, (property) => [
+  Column(DATES.has(property) ? 'date' : 'text', { nullable: true }),
+]);
+
 /** A contact as its administration changes it; events change the same rows in bulk. */
 @Entity('contacts')
-export class Contact implements SoftDeletable {
+export class Contact extends Fields implements SoftDeletable {
   @PrimaryColumn('uuid') organizationId: string;
   @PrimaryColumn('uuid') id: string;
-  @Column('text', { nullable: true }) externalId: string | null;
-  @Column('text', { nullable: true }) email: string | null;
-  @Column('text', { nullable: true }) emailNormal: string | null;
-  @Column('text', { nullable: true }) phone: string | null;
-  @Column('text', { nullable: true }) firstName: string | null;
-  @Column('text', { nullable: true }) lastName: string | null;
-  @Column('date', { nullable: true }) birthDate: string | null;
-  @Column('text', { nullable: true }) locale: string | null;
-  @Column('text', { nullable: true }) timezone: string | null;
-  @Column('text', { nullable: true }) country: string | null;
   @Column('text', { nullable: true }) nationalIdType: NationalIdType | null;
   /** Keyed hash: tells equal values, and nothing else. */
   @Column('text', { nullable: true }) nationalIdIndex: string | null;

@@ -1,21 +1,14 @@
 import type { ChangeEvent, ResourceChange } from '@customer-platform/database';
+import { FIELD_NAMES, propertyOf } from './contact-field-table.js';
 import type { Contact } from './contact.entity.js';
 import { contactEvent } from './shared-contact.js';
 
 /** Properties of a contact, by the names that events tell them by; what keeps books is told of nowhere. */
-const TOLD: Partial<Record<keyof Contact, string>> = {
-  externalId: 'external_id',
-  email: 'email',
-  phone: 'phone',
-  firstName: 'first_name',
-  lastName: 'last_name',
-  birthDate: 'birth_date',
-  locale: 'locale',
-  timezone: 'timezone',
-  country: 'country',
-  nationalIdIndex: 'national_id',
-  deletedAt: 'deleted_at',
-};
+const TOLD: ReadonlyMap<string, string> = new Map([
+  ...FIELD_NAMES.map((field): [string, string] => [propertyOf(field), field]),
+  ['nationalIdIndex', 'national_id'],
+  ['deletedAt', 'deleted_at'],
+]);
 
 /** What audit rows do not tell of: it follows from other fields. */
 export const BOOKKEEPING = [
@@ -40,7 +33,7 @@ export function eventOfChange(change: ResourceChange<Contact>): ChangeEvent {
 export function changedFields({ before, row, changed }: ResourceChange<Contact>): string[] {
   return changed.flatMap((property) => {
     if (property === 'attributes') return changedAttributes(before, row);
-    return TOLD[property as keyof Contact] ?? [];
+    return TOLD.get(property) ?? [];
   });
 }
 

@@ -5,11 +5,12 @@ import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
 import { inEveryForm, withValues } from '../identities/form-filters.js';
 import { identityForms } from '../identities/identity-value.js';
 import type { NationalIdType } from '../national-ids/national-id-types.js';
+import { asFields } from './contact-columns.js';
+import { FIELD_NAMES, type ByField } from './contact-field-table.js';
 import { search, wordConditions, type Search } from './contact-search.js';
 import { type ContactDto, FORMER_LAST_NAME_ORDER, LAST_NAME_BYTES } from './contact.dto.js';
 
-const SHOWN = `c.external_id, c.email, c.email_normal, c.phone, c.first_name, c.last_name,
-  c.birth_date::text AS birth_date, c.locale, c.timezone, c.country, c.national_id_type, c.national_id_masked,
+const SHOWN = `${asFields(FIELD_NAMES, 'c')}, c.email_normal, c.national_id_type, c.national_id_masked,
   c.attributes, c.version, c.source, a.last_seen_at, c.created_at, c.updated_at, c.deleted_at`;
 
 /** `id` is of the table whose index has the order, so that the whole sort key is read from that one index. */
@@ -38,18 +39,9 @@ const owners = (which: string): string => `
 /** Present and yielded identities are found by an index each; of both in one condition neither would serve. */
 export const OWNERS = `${owners('NULL')} UNION ALL ${owners('NOT NULL')} AND $4`;
 
-interface ContactListRow {
+interface ContactListRow extends ByField<string | null> {
   id: string;
-  external_id: string | null;
-  email: string | null;
   email_normal?: string | null;
-  phone: string | null;
-  first_name: string | null;
-  last_name: string | null;
-  birth_date: string | null;
-  locale: string | null;
-  timezone: string | null;
-  country: string | null;
   national_id_type: NationalIdType | null;
   national_id_masked: string | null;
   attributes: Record<string, unknown>;

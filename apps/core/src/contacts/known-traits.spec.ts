@@ -1,5 +1,6 @@
 import { COUNTRY_CODES } from './country-codes.js';
-import { readTrait, UNKNOWN, type KnownTrait } from './known-traits.js';
+import type { KnownTrait } from './contact-field-table.js';
+import { readTrait, UNKNOWN } from './known-traits.js';
 
 const CHILEAN = { ...UNKNOWN, country: 'CL' };
 

@@ -1,32 +1,7 @@
 import { canonicalTimeZone, cutEnds, isLongerThan } from '@customer-platform/http';
 import { matchedEmail, READ_ANEW, type NormalForms } from '../identities/identity-value.js';
+import { CONTACT_FIELDS, type FieldReader, type KnownTrait } from './contact-field-table.js';
 import { COUNTRY_CODES } from './country-codes.js';
-
-/** The fields of a contact that an identify may set by name; every other trait is an attribute. */
-export const KNOWN_TRAITS = [
-  // The country comes first: a national phone number is read by it.
-  'country',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'locale',
-  'timezone',
-] as const;
-
-/** One of {@link KNOWN_TRAITS}. */
-export type KnownTrait = (typeof KNOWN_TRAITS)[number];
-
-/** Where the contact keeps each of them. */
-export const TRAIT_PROPERTY = {
-  country: 'country',
-  email: 'email',
-  phone: 'phone',
-  first_name: 'firstName',
-  last_name: 'lastName',
-  locale: 'locale',
-  timezone: 'timezone',
-} as const satisfies Record<KnownTrait, string>;
 
 /** Why a known trait was skipped; the code of the event's warning. */
 export type TraitFault = 'wrong_type' | 'invalid_format' | 'too_long' | 'too_short' | 'invalid_enum';
@@ -69,7 +44,8 @@ export function readTrait(
   if (typeof sent !== 'string') return { fault: 'wrong_type' };
   const text = cutEnds(sent);
   if (text === '') return { fault: 'too_short' };
-  const value = keptValue(trait, text, known, forms) ?? READERS[trait](text, country, forms);
+  const value =
+    keptValue(trait, text, known, forms) ?? READERS[CONTACT_FIELDS[trait].reader](text, country, forms);
   return typeof value === 'string' ? { value } : value;
 }
 
@@ -87,9 +63,8 @@ function keptValue(
 
 type Reader = (sent: string, country: string | null, forms: NormalForms) => string | Fault;
 
-const name: Reader = (sent) => (isLongerThan(sent, LONGEST.name) ? { fault: 'too_long' } : sent);
-
-const READERS: Record<KnownTrait, Reader> = {
+/** The external id is none that a trait could say: by it the contact is found. */
+const READERS: Record<Exclude<FieldReader, 'external_id'>, Reader> = {
   country: (sent) => {
     const code = sent.toUpperCase();
     return COUNTRY_CODES.has(code) ? code : { fault: 'invalid_enum' };
@@ -99,11 +74,20 @@ const READERS: Record<KnownTrait, Reader> = {
     const read = forms.newPhone(sent, country);
     return 'number' in read ? read.number : { fault: 'invalid_format', detail: read.detail };
   },
-  first_name: name,
-  last_name: name,
+  name: (sent) => (isLongerThan(sent, LONGEST.name) ? { fault: 'too_long' } : sent),
+  past_date: (sent) => (isPastDate(sent) ? sent : { fault: 'invalid_format' }),
   locale: (sent) => canonicalLocale(sent) ?? { fault: 'invalid_format' },
   timezone: (sent) => canonicalTimeZone(sent) ?? { fault: 'invalid_enum' },
 };
+
+/** Whether it is a date of the calendar, `2000-02-29`, not after today. */
+export function isPastDate(value: unknown): boolean {
+  if (typeof value !== 'string' || !/^(?!0000)\d{4}-\d\d-\d\d$/.test(value)) return false;
+  const read = new Date(`${value}T00:00:00.000Z`);
+  return (
+    !Number.isNaN(read.getTime()) && read.toISOString().startsWith(value) && read.getTime() <= Date.now()
+  );
+}
 
 function canonicalLocale(text: string): string | undefined {
   if (text.length > LONGEST.locale) return undefined;

@@ -1,3 +1,6 @@
+import { recordOf, SHARED_CONTACT_NAMES, type SharedContactField } from '@customer-platform/events';
+import { asProperties } from './contact-columns.js';
+import { propertyOf, type PropertyOf } from './contact-field-table.js';
 import type { Contact } from './contact.entity.js';
 
 /** What a contact is to other modules. */
@@ -6,28 +9,14 @@ export type ContactState = 'active' | 'merged' | 'deleted' | 'erased';
 /** The part of a contact that other modules may know: never the national id. */
 export type SharedContact = Pick<
   Contact,
-  | 'id'
-  | 'externalId'
-  | 'email'
-  | 'phone'
-  | 'firstName'
-  | 'lastName'
-  | 'locale'
-  | 'timezone'
-  | 'country'
-  | 'attributes'
-  | 'version'
-  | 'mergedInto'
-  | 'deletedAt'
-  | 'erasedAt'
+  'id' | PropertyOf<SharedContactField> | 'attributes' | 'version' | 'mergedInto' | 'deletedAt' | 'erasedAt'
 >;
 
 /** The columns of which {@link stateOf} reads the state of a contact. */
 export const STATE_COLUMNS = `merged_into AS "mergedInto", deleted_at AS "deletedAt", erased_at AS "erasedAt"`;
 
 /** The columns of {@link SharedContact}. */
-export const SHARED_COLUMNS = `id, external_id AS "externalId", email, phone, first_name AS "firstName",
-  last_name AS "lastName", locale, timezone, country, attributes, version, ${STATE_COLUMNS}`;
+export const SHARED_COLUMNS = `id, ${asProperties(SHARED_CONTACT_NAMES)}, attributes, version, ${STATE_COLUMNS}`;
 
 /** The state of a contact: each is in exactly one. */
 export function stateOf(contact: Pick<Contact, 'mergedInto' | 'deletedAt' | 'erasedAt'>): ContactState {
@@ -38,9 +27,9 @@ export function stateOf(contact: Pick<Contact, 'mergedInto' | 'deletedAt' | 'era
 
 /** The contact as other modules are told of it. */
 export function snapshotOf(contact: SharedContact) {
-  const { id, externalId, email, phone, firstName, lastName, locale, timezone, country } = contact;
-  const known = { email, phone, first_name: firstName, last_name: lastName, locale, timezone, country };
-  return { id, external_id: externalId, ...known, attributes: contact.attributes, state: stateOf(contact) };
+  const { id, attributes } = contact;
+  const fields = recordOf(SHARED_CONTACT_NAMES, (field) => contact[propertyOf(field)]);
+  return { id, ...fields, attributes, state: stateOf(contact) };
 }
 
 /** An event that says what a contact is now: `core.contact.created`, `.updated` and their like. */

@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent } from '@customer-platform/http';
+import { FIELD_NAMES } from '../contacts/contact-field-table.js';
 import { IsBoolean, IsIn, IsObject } from 'class-validator';
 
 /** What a file can be. */
@@ -38,8 +39,8 @@ export class ImportOptionsDto {
     type: 'object',
     additionalProperties: { type: ['string', 'null'] },
     description:
-      'For each column the field that it fills, null to leave it out. Fields: `external_id`, `email`, `phone`, ' +
-      '`first_name`, `last_name`, `birth_date`, `locale`, `timezone`, `country`, `national_id.<type>`, ' +
+      'For each column the field that it fills, null to leave it out. Fields: ' +
+      `${FIELD_NAMES.map((field) => `\`${field}\``).join(', ')}, \`national_id.<type>\`, ` +
       '`attributes.<key>`, `consents.<purpose>` and `consents.<purpose>.<channel>` (granted, denied or withdrawn), ' +
       '`consents.notice_version`, `consents.method`, `consents.occurred_at`.',
     example: { 'Customer no': 'external_id', 'E-mail': 'email', Plan: 'attributes.plan', Internal: null },

@@ -1,7 +1,7 @@
 import { cutEnds, FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
-import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
+import { FIELD_NAMES, type ContactField } from '../contacts/contact-field-table.js';
 import { isNationalIdType, type NationalIdType } from '../national-ids/national-id-types.js';
 import { MATCHES, type ImportOptionsDto } from './import-options.dto.js';
 
@@ -10,7 +10,7 @@ const CONSENT_DETAILS = ['notice_version', 'method', 'occurred_at'] as const;
 
 /** What a column fills. */
 export type Target =
-  | { readonly kind: 'field'; readonly field: (typeof PLAIN_FIELDS)[number] }
+  | { readonly kind: 'field'; readonly field: ContactField }
   | { readonly kind: 'national_id'; readonly type: NationalIdType }
   | { readonly kind: 'attribute'; readonly key: string }
   | { readonly kind: 'consent'; readonly purpose: string; readonly channel: string | null }
@@ -92,7 +92,7 @@ export function tooManyColumns(): Problem {
 
 /** What a field of a mapping names; undefined where there is no such field. */
 export function targetOf(field: string): Target | undefined {
-  const plain = PLAIN_FIELDS.find((name) => name === field);
+  const plain = FIELD_NAMES.find((name) => name === field);
   if (plain) return { kind: 'field', field: plain };
   const [head = ''] = field.split('.', 1);
   const rest = field.slice(head.length + 1);

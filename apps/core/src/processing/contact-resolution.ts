@@ -1,4 +1,6 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
+import { asProperties } from '../contacts/contact-columns.js';
+import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
 import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { eventsOfErased } from './erased-people.js';
@@ -36,8 +38,7 @@ const STATES = `
    WHERE merged_into IS NULL AND erased_at IS NULL`;
 
 const PROFILES = `
-  SELECT ${CONTACT}, email, email_normal AS "emailNormal", phone, first_name AS "firstName",
-         last_name AS "lastName", locale, timezone, country, attributes, field_times AS "fieldTimes"
+  SELECT ${CONTACT}, ${asProperties(TRAIT_FIELDS)}, attributes, field_times AS "fieldTimes"
     FROM (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS given (organization_id, id)
            ORDER BY organization_id, id) AS wanted,
          LATERAL (SELECT * FROM contacts

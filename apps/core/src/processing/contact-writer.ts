@@ -1,35 +1,39 @@
 import type { Transaction } from '@customer-platform/database';
-import type { ContactProfile } from '../contacts/contact-profile.js';
+import { columnsOf } from '../contacts/contact-columns.js';
+import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
+import { PROFILE_PROPERTIES, type ContactProfile } from '../contacts/contact-profile.js';
 import { RaceLost, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
-const PROFILE_COLUMNS = `external_id, email, email_normal, phone, first_name, last_name, locale, timezone, country,
-  attributes, field_times`;
+/** Columns that are given as text, the external id first. */
+const TEXTS = [
+  ...columnsOf(['external_id', ...TRAIT_FIELDS]),
+  { column: 'attributes', typed: 'attributes::jsonb' },
+  { column: 'field_times', typed: 'field_times::jsonb' },
+];
+const COLUMNS = `organization_id, id, version, source, ${TEXTS.map(({ column }) => column).join(', ')}`;
+const GIVEN = `unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], ${TEXTS.map((_, at) => `$${at + 5}::text[]`).join(', ')})
+      AS given (${COLUMNS})`;
 
 const INSERT_CONTACTS = `
-  INSERT INTO contacts (organization_id, id, version, source, ${PROFILE_COLUMNS})
-  SELECT organization_id, id, version, source, external_id, email, email_normal, phone, first_name, last_name, locale, timezone,
-         country, attributes::jsonb, field_times::jsonb
-    FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-      AS contact (organization_id, id, version, source, ${PROFILE_COLUMNS})`;
+  INSERT INTO contacts (${COLUMNS})
+  SELECT organization_id, id, version, source, ${TEXTS.map(({ typed }) => typed).join(', ')} FROM ${GIVEN}`;
 
 const INSERT_ACTIVITY = `
   INSERT INTO contact_activity (organization_id, contact_id, last_seen_at)
   SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[])`;
 
-/** A field that was only confirmed changes \`field_times\`, and neither version nor \`updated_at\`, which is the ETag. */
+/** A field that was only confirmed changes `field_times`, and neither version nor `updated_at`, which is the ETag. */
 const UPDATE_CONTACTS = `
   UPDATE contacts AS contact
-     SET updated_at = CASE WHEN contact.version = new.version THEN contact.updated_at
+     SET updated_at = CASE WHEN contact.version = given.version THEN contact.updated_at
                            ELSE greatest(now(), contact.updated_at + interval '1 ms') END,
-         version = new.version, email = new.email, email_normal = new.email_normal, phone = new.phone,
-         first_name = new.first_name, last_name = new.last_name, locale = new.locale, timezone = new.timezone,
-         country = new.country, attributes = new.attributes::jsonb, field_times = new.field_times::jsonb
-    FROM unnest($1::uuid[], $2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-                $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[])
-      AS new (organization_id, id, version, source, ${PROFILE_COLUMNS})
-   WHERE contact.organization_id = new.organization_id AND contact.id = new.id`;
+         version = given.version,
+         ${TEXTS.filter(({ column }) => column !== 'external_id')
+           .map(({ column, typed }) => `${column} = given.${typed}`)
+           .join(', ')}
+    FROM ${GIVEN}
+   WHERE contact.organization_id = given.organization_id AND contact.id = given.id`;
 
 const INSERT_IDENTITIES = `
   INSERT INTO identities (organization_id, id, contact_id, type, value, normal_value, source, first_seen_at, last_seen_at)
@@ -74,14 +78,7 @@ function columns(contacts: readonly ChunkContact[]): unknown[] {
     contacts.map(({ version }) => version),
     contacts.map(({ created }) => created?.by.kind ?? null),
     contacts.map(({ externalId }) => externalId),
-    of((profile) => profile.email),
-    of((profile) => profile.emailNormal),
-    of((profile) => profile.phone),
-    of((profile) => profile.firstName),
-    of((profile) => profile.lastName),
-    of((profile) => profile.locale),
-    of((profile) => profile.timezone),
-    of((profile) => profile.country),
+    ...PROFILE_PROPERTIES.map((property) => of((profile) => profile[property])),
     of((profile) => JSON.stringify(profile.attributes)),
     of((profile) => JSON.stringify(profile.fieldTimes)),
   ];

@@ -1,5 +1,5 @@
 import { newId, type Transaction } from '@customer-platform/database';
-import type { KnownTrait } from '../contacts/known-traits.js';
+import type { KnownTrait } from '../contacts/contact-field-table.js';
 import {
   IDENTITIES_OF_CONTACT,
   identityLimit,

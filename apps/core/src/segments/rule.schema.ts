@@ -1,7 +1,7 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { CONSENT_CHANNELS, STATES } from '../consents/consent.js';
 import { COUNT_OPS, OPS } from './rules/rule.js';
-import { CONTACT_FIELDS } from './rules/vocabulary.js';
+import { RULE_FIELDS } from './rules/vocabulary.js';
 
 type Schema = NonNullable<Extract<ApiPropertyOptions, { items?: unknown }>['items']>;
 
@@ -53,7 +53,7 @@ const ATTRIBUTE: Schema = {
   properties: {
     attribute: {
       type: 'string',
-      description: `\`attributes.<key>\`, or one of ${CONTACT_FIELDS.join(', ')}.`,
+      description: `\`attributes.<key>\`, or one of ${RULE_FIELDS.join(', ')}.`,
       example: 'attributes.plan',
     },
     op: { type: 'string', enum: [...OPS] },

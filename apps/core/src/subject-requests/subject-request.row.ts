@@ -1,5 +1,5 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
-import { PLAIN_FIELDS } from '../contacts/plain-fields.js';
+import { FIELD_NAMES } from '../contacts/contact-field-table.js';
 import type { ArchiveLocale } from './archive/texts.js';
 import type { JurisdictionCode } from './jurisdictions.js';
 
@@ -36,7 +36,7 @@ export const GROUNDS = [
 ] as const;
 
 /** What of a contact may be asked to be corrected; an attribute is named `attributes.<key>`. */
-export const CORRECTED = [...PLAIN_FIELDS, 'national_id', 'other'] as const;
+export const CORRECTED = [...FIELD_NAMES, 'national_id', 'other'] as const;
 
 /** A value that the person wants; null to have it taken away, or where it stands elsewhere. */
 interface Correction {

@@ -1,8 +1,10 @@
+import { namesOf, recordOf } from '@customer-platform/events';
 import { newId, sameJson, Whole, type ResourceChange } from '@customer-platform/database';
 import { Problem, type FieldError, type ProblemCode } from '@customer-platform/problem-json';
 import { identityLimit } from '../../identities/identity-value.js';
 import { changedContact, newContact } from '../contact-changes.js';
 import type { CreateContactDto } from '../contact.dto.js';
+import { FIELD_PROPERTIES, NATIONAL_ID_COLUMNS } from '../contact-field-table.js';
 import type { Moment } from '../contact-fields.js';
 import { identitiesOf, type FieldIdentity } from '../contact-identities.js';
 import { Contact } from '../contact.entity.js';
@@ -200,20 +202,7 @@ export class ContactDrafts {
 
 /** Columns of a contact of which nothing was said. */
 const EMPTY: Partial<Contact> = {
-  externalId: null,
-  email: null,
-  emailNormal: null,
-  phone: null,
-  firstName: null,
-  lastName: null,
-  birthDate: null,
-  locale: null,
-  timezone: null,
-  country: null,
-  nationalIdType: null,
-  nationalIdIndex: null,
-  nationalIdSealed: null,
-  nationalIdMasked: null,
+  ...recordOf([...FIELD_PROPERTIES, ...namesOf(NATIONAL_ID_COLUMNS)], () => null),
   mergedInto: null,
   deletedAt: null,
   erasedAt: null,

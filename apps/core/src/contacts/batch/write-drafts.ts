@@ -6,24 +6,33 @@ import {
   uuids,
   type Transaction,
 } from '@customer-platform/database';
+import { namesOf } from '@customer-platform/events';
 import { RaceLost } from '../../processing/chunk-contact.js';
+import { columnsOf } from '../contact-columns.js';
+import { FIELD_NAMES, FIELD_PROPERTIES, NATIONAL_ID_COLUMNS } from '../contact-field-table.js';
 import type { Contact } from '../contact.entity.js';
 import type { Draft, DraftChange } from './contact-drafts.js';
 import type { OwnedIdentity } from './known-contacts.js';
 
-/** In the order of the parameters. */
-const COLUMNS = `id, version, external_id, email, email_normal, phone, first_name, last_name, birth_date, locale, timezone,
-  country, national_id_type, national_id_index, national_id_sealed, national_id_masked, attributes, field_times, updated_at`;
+/** Columns that are given as text. */
+const TEXTS = [
+  ...columnsOf(FIELD_NAMES),
+  ...Object.values(NATIONAL_ID_COLUMNS).map((column) => ({ column, typed: column })),
+  { column: 'attributes', typed: 'attributes::jsonb' },
+  { column: 'field_times', typed: 'field_times::jsonb' },
+];
+const TEXT_PROPERTIES = [...FIELD_PROPERTIES, ...namesOf(NATIONAL_ID_COLUMNS)];
+const TEXT_COLUMNS = TEXTS.map(({ column }) => column).join(', ');
 
-const GIVEN = `unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-  $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::text[],
-  $19::text[], $20::timestamptz[]) AS given (${COLUMNS})`;
+const COLUMNS = `id, version, updated_at, ${TEXT_COLUMNS}`;
+
+/** In the order of the parameters from the second on. */
+const GIVEN = `unnest($2::uuid[], $3::int[], $4::timestamptz[], ${TEXTS.map((_, at) => `$${at + 5}::text[]`).join(', ')})
+  AS given (${COLUMNS})`;
 
 const INSERT = `
   INSERT INTO contacts (organization_id, source, created_at, ${COLUMNS})
-  SELECT $1, $21, $22, id, version, external_id, email, email_normal, phone, first_name, last_name, birth_date::date, locale,
-         timezone, country, national_id_type, national_id_index, national_id_sealed, national_id_masked, attributes::jsonb,
-         field_times::jsonb, updated_at
+  SELECT $1, $${TEXTS.length + 5}, $${TEXTS.length + 6}, id, version, updated_at, ${TEXTS.map(({ typed }) => typed).join(', ')}
     FROM ${GIVEN}`;
 
 const BEGIN_ACTIVITY = `
@@ -32,12 +41,8 @@ const BEGIN_ACTIVITY = `
 
 const UPDATE = `
   UPDATE contacts AS contact
-     SET version = given.version, external_id = given.external_id, email = given.email, email_normal = given.email_normal,
-         phone = given.phone, first_name = given.first_name, last_name = given.last_name,
-         birth_date = given.birth_date::date, locale = given.locale, timezone = given.timezone, country = given.country,
-         national_id_type = given.national_id_type, national_id_index = given.national_id_index,
-         national_id_sealed = given.national_id_sealed, national_id_masked = given.national_id_masked,
-         attributes = given.attributes::jsonb, field_times = given.field_times::jsonb, updated_at = given.updated_at
+     SET version = given.version, updated_at = given.updated_at,
+         ${TEXTS.map(({ column, typed }) => `${column} = given.${typed}`).join(', ')}
     FROM ${GIVEN}
    WHERE contact.organization_id = $1 AND contact.id = given.id`;
 
@@ -89,10 +94,10 @@ export async function writeDrafts(tx: Transaction, batch: WrittenBatch): Promise
   await yieldDeleted(tx, batch.yielded);
   try {
     if (created.length > 0) {
-      await tx.prepared(INSERT, [...columnsOf(tx, created), source, now]);
+      await tx.prepared(INSERT, [...valuesOf(tx, created), source, now]);
       await tx.prepared(BEGIN_ACTIVITY, [tx.organizationId, uuids(created.map(({ id }) => id)), now]);
     }
-    if (changed.length > 0) await tx.prepared(UPDATE, columnsOf(tx, changed));
+    if (changed.length > 0) await tx.prepared(UPDATE, valuesOf(tx, changed));
   } catch (error) {
     if (postgresFailure(error)?.constraint !== 'contacts_national_id') throw error;
     throw new RaceLost('A national id was taken meanwhile', { cause: error });
@@ -131,28 +136,15 @@ async function moveIdentities(tx: Transaction, { changes, source, now }: Written
     throw new RaceLost('An identity was claimed by another contact meanwhile');
 }
 
-function columnsOf(tx: Transaction, contacts: readonly Contact[]): unknown[] {
+function valuesOf(tx: Transaction, contacts: readonly Contact[]): unknown[] {
   const text = (read: (contact: Contact) => string | null): Buffer => texts(contacts.map(read));
   return [
     tx.organizationId,
     uuids(contacts.map(({ id }) => id)),
     integers(contacts.map(({ version }) => version)),
-    text(({ externalId }) => externalId),
-    text(({ email }) => email),
-    text(({ emailNormal }) => emailNormal),
-    text(({ phone }) => phone),
-    text(({ firstName }) => firstName),
-    text(({ lastName }) => lastName),
-    text(({ birthDate }) => birthDate),
-    text(({ locale }) => locale),
-    text(({ timezone }) => timezone),
-    text(({ country }) => country),
-    text(({ nationalIdType }) => nationalIdType),
-    text(({ nationalIdIndex }) => nationalIdIndex),
-    text(({ nationalIdSealed }) => nationalIdSealed),
-    text(({ nationalIdMasked }) => nationalIdMasked),
+    timestamps(contacts.map(({ updatedAt }) => updatedAt)),
+    ...TEXT_PROPERTIES.map((property) => text((contact) => contact[property])),
     text(({ attributes }) => JSON.stringify(attributes)),
     text(({ fieldTimes }) => JSON.stringify(fieldTimes)),
-    timestamps(contacts.map(({ updatedAt }) => updatedAt)),
   ];
 }

@@ -1,30 +1,23 @@
+import { namesOf, recordOf } from '@customer-platform/events';
 import { sameJson } from '@customer-platform/database';
 import { conformAttributes, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
 import type { Contact, FieldTimes } from '../contact.entity.js';
 import { fitAttributes } from '../contact-profile.js';
-import { PLAIN_FIELDS } from '../plain-fields.js';
+import { FIELD_NAMES, NATIONAL_ID_COLUMNS, propertiesOf } from '../contact-field-table.js';
 
 /** Whose value of a field stays. */
 export type Side = 'survivor' | 'merged';
 
 /** The fields that `keep` may name, besides `attributes.<key>`. */
-export const MERGED_FIELDS = [...PLAIN_FIELDS, 'national_id'] as const;
+export const MERGED_FIELDS = [...FIELD_NAMES, 'national_id'] as const;
 
 type MergedField = (typeof MERGED_FIELDS)[number];
 type Content = Partial<Contact>;
 
-/** The columns of each field. */
-const COLUMNS: Readonly<Record<MergedField, readonly (keyof Contact)[]>> = {
-  external_id: ['externalId'],
-  email: ['email', 'emailNormal'],
-  phone: ['phone'],
-  first_name: ['firstName'],
-  last_name: ['lastName'],
-  birth_date: ['birthDate'],
-  locale: ['locale'],
-  timezone: ['timezone'],
-  country: ['country'],
-  national_id: ['nationalIdType', 'nationalIdIndex', 'nationalIdSealed', 'nationalIdMasked'],
+/** The properties of each field. */
+const PROPERTIES: Readonly<Record<MergedField, readonly (keyof Contact)[]>> = {
+  ...recordOf(FIELD_NAMES, (field) => propertiesOf([field])),
+  national_id: namesOf(NATIONAL_ID_COLUMNS),
 };
 
 const ATTRIBUTE = 'attributes.';
@@ -165,7 +158,7 @@ function slotOf(contact: Contact, field: string): Slot {
     const time = own(contact.fieldTimes.attributes, key) ?? null;
     return Object.hasOwn(contact.attributes, key) ? { value: contact.attributes[key], time } : { time };
   }
-  const columns = COLUMNS[field as MergedField];
+  const columns = PROPERTIES[field as MergedField];
   const value = Object.fromEntries(columns.map((column) => [column, contact[column]]));
   return { value, time: own(contact.fieldTimes.fields, field) ?? null };
 }
@@ -199,7 +192,7 @@ function shown(contact: Contact, field: string): unknown {
     return type === null ? null : { type, masked };
   }
   if (field.startsWith(ATTRIBUTE)) return slotOf(contact, field).value ?? null;
-  const [column] = COLUMNS[field as MergedField];
+  const [column] = PROPERTIES[field as MergedField];
   return column ? contact[column] : null;
 }
 

@@ -11,7 +11,6 @@ beforeAll(async () => {
 }, START_MS);
 afterAll(() => world.close());
 
-const IDS = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const RUT = { type: 'CL_RUT', value: '12345678-5' };
 const OTHER_RUT = { type: 'CL_RUT', value: '11111111-1' };
 
@@ -342,7 +341,7 @@ describe('a merge that stands', () => {
         [merged.id, 4, [], 'Rojas'],
       ]),
     );
-    expect(JSON.stringify(updates).replace(IDS, '')).not.toContain('5678');
+    expect(JSON.stringify(updates)).not.toContain('5678');
     const audit = await world.query(
       `SELECT action, resource_id, reason FROM audit_entries
         WHERE organization_id = $1 AND action LIKE 'core.contacts.%merge' ORDER BY occurred_at, id`,

@@ -1,15 +1,16 @@
 import type { Transaction } from '@customer-platform/database';
+import { asFields } from '../../contacts/contact-columns.js';
+import { FIELD_NAMES } from '../../contacts/contact-field-table.js';
 import type { Facts, Occurrences, Said } from '../rules/evaluate.js';
 import type { Asked, EventNode } from '../rules/rule.js';
 import { valueAt } from '../rules/values.js';
-import type { ContactField } from '../rules/vocabulary.js';
+import type { RuleField } from '../rules/vocabulary.js';
 
 /** Each by its key: the planner may take all contacts of an organization for fewer than it is asked for. */
 const CONTACTS = `
   SELECT contact.* FROM unnest($2::uuid[]) AS asked (id) CROSS JOIN LATERAL (
-    SELECT id, merged_into, deleted_at IS NULL AND merged_into IS NULL AND erased_at IS NULL AS active, external_id,
-           email, phone, first_name, last_name, birth_date::text AS birth_date, locale, timezone, country, source,
-           created_at, CASE WHEN id = ANY($3::uuid[]) THEN attributes END AS attributes
+    SELECT id, merged_into, deleted_at IS NULL AND merged_into IS NULL AND erased_at IS NULL AS active,
+           ${asFields(FIELD_NAMES, 'contacts')}, source, created_at, CASE WHEN id = ANY($3::uuid[]) THEN attributes END AS attributes
       FROM contacts WHERE organization_id = $1 AND id = asked.id OFFSET 0) AS contact`;
 
 /** The contacts that were merged into others, one into another: their history is that of the last survivor. */
@@ -47,7 +48,7 @@ export interface KnownContact {
   readonly facts: Facts;
 }
 
-interface ContactRow extends Record<ContactField, unknown> {
+interface ContactRow extends Record<RuleField, unknown> {
   id: string;
   merged_into: string | null;
   active: boolean;
@@ -101,7 +102,7 @@ function readContacts(tx: Transaction, questions: Questions): Promise<ContactRow
 
 function attributeOf(row: ContactRow, path: string): unknown {
   if (path.startsWith('attributes.')) return valueAt(row.attributes, path.slice('attributes.'.length));
-  const value = row[path as ContactField];
+  const value = row[path as RuleField];
   return value instanceof Date ? value.toISOString() : value;
 }
 

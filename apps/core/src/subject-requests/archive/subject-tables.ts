@@ -1,8 +1,9 @@
 import type { SubjectTable } from '@customer-platform/database';
+import { FIELD_NAMES } from '../../contacts/contact-field-table.js';
 
 const OF_CONTACT = 'own.contact_id = $2';
 const BY_ID = [['own.id', 'uuid']] as const;
-const own = (...names: string[]): string[] => names.map((name) => `own.${name}`);
+const own = (...names: readonly string[]): string[] => names.map((name) => `own.${name}`);
 
 /** The resource whose rows hold a sealed national id. */
 export const CONTACTS = 'contacts';
@@ -29,16 +30,13 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     columns: [
       ...own(
         'id',
-        'external_id',
-        'email',
-        'phone',
-        'first_name',
-        'last_name',
-        'birth_date',
-        'locale',
-        'timezone',
+        ...FIELD_NAMES,
+        'attributes',
+        'national_id_type',
+        'national_id_sealed',
+        'source',
+        'merged_into',
       ),
-      ...own('country', 'attributes', 'national_id_type', 'national_id_sealed', 'source', 'merged_into'),
       ...own('created_at', 'updated_at', 'deleted_at'),
       `(SELECT seen.last_seen_at FROM contact_activity AS seen
          WHERE seen.organization_id = own.organization_id AND seen.contact_id = own.id) AS last_seen_at`,

@@ -1,4 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
+import { columnsOf } from '../../contacts/contact-columns.js';
+import { FIELD_NAMES, NATIONAL_ID_COLUMNS } from '../../contacts/contact-field-table.js';
 import type { Identifier } from '../blocklist/erased-identifiers.js';
 
 /** The fields that several contacts may have alike, each by its index. */
@@ -57,10 +59,11 @@ const DROP_ACTIVITY =
 /** The row stays, for what its consents prove; by triggers the words of its search go with its fields. */
 const BLANK = `
   UPDATE contacts
-     SET external_id = NULL, email = NULL, email_normal = NULL, phone = NULL, first_name = NULL, last_name = NULL,
-         birth_date = NULL, locale = NULL, timezone = NULL, country = NULL, attributes = '{}',
-         field_times = '{"fields": {}, "attributes": {}}', national_id_type = NULL, national_id_index = NULL,
-         national_id_sealed = NULL, national_id_masked = NULL, version = version + 1, erased_at = $3, members_from = $3,
+     SET ${[...columnsOf(FIELD_NAMES).map(({ column }) => column), ...Object.values(NATIONAL_ID_COLUMNS)]
+       .map((column) => `${column} = NULL`)
+       .join(', ')},
+         attributes = '{}', field_times = '{"fields": {}, "attributes": {}}', version = version + 1, erased_at = $3,
+         members_from = $3,
          updated_at = greatest($3, updated_at + interval '1 ms')
    WHERE organization_id = $1 AND id = ANY($2::uuid[]) AND erased_at IS NULL
   RETURNING id, merged_into, deleted_at`;
