@@ -5,37 +5,30 @@ import { DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { problemsAt } from '../ui/problem-at.ts';
+import {
+  byField,
+  CONTACT_FIELD_NAMES,
+  CONTACT_FIELDS,
+  isHinted,
+  type ContactField,
+} from './contact-fields.ts';
 import type { Contact } from './use-contact.ts';
 
-const FIELDS = [
-  'first_name',
-  'last_name',
-  'email',
-  'phone',
-  'external_id',
-  'birth_date',
-  'country',
-  'locale',
-  'timezone',
-] as const;
-
-type Field = (typeof FIELDS)[number];
-
 /** As they stand in the form: nothing is an empty text. */
-export type ContactFields = Record<Field, string>;
+export type ContactFields = Record<ContactField, string>;
 
 export function fieldsOf(contact?: Contact): ContactFields {
-  return Object.fromEntries(FIELDS.map((field) => [field, contact?.[field] ?? ''])) as ContactFields;
+  return byField((field) => contact?.[field] ?? '');
 }
 
 /** What was typed that is not so already; an emptied field becomes null. */
 export function changedFields(
   typed: ContactFields,
   contact?: Contact,
-): Partial<Record<Field, string | null>> {
+): Partial<Record<ContactField, string | null>> {
   const was = fieldsOf(contact);
   return Object.fromEntries(
-    FIELDS.map((field) => [field, typed[field].trim()] as const)
+    CONTACT_FIELD_NAMES.map((field) => [field, typed[field].trim()] as const)
       .filter(([field, value]) => value !== was[field])
       .map(([field, value]) => [field, value === '' ? null : value]),
   );
@@ -53,9 +46,6 @@ interface ContactFormProps {
   onCancel: () => void;
 }
 
-const KINDS: Partial<Record<Field, string>> = { email: 'email', phone: 'tel', birth_date: 'date' };
-const HINTED = ['phone', 'country', 'locale', 'timezone'] as const;
-
 /** A contact's fields; what the platform finds wrong stands at each. */
 export function ContactForm(props: ContactFormProps): ReactNode {
   const { contact, action, busy, error, meanwhile, onTakeTheirs, onSubmit, onCancel } = props;
@@ -63,7 +53,7 @@ export function ContactForm(props: ContactFormProps): ReactNode {
   const ui = useTranslations('ui');
   const [typed, setTyped] = useState(() => fieldsOf(contact));
   const errors = problemsAt(error);
-  const atFields = FIELDS.some((field) => errors[`/${field}`] !== undefined);
+  const atFields = CONTACT_FIELD_NAMES.some((field) => errors[`/${field}`] !== undefined);
   // It is set once, so what stands there cannot be written over.
   const fixed = contact?.external_id != null;
   return (
@@ -76,12 +66,12 @@ export function ContactForm(props: ContactFormProps): ReactNode {
     >
       {meanwhile !== undefined && <Meanwhile changed={meanwhile} onTakeTheirs={onTakeTheirs} />}
       <div className="grid gap-4 sm:grid-cols-2">
-        {FIELDS.map((field) => (
+        {CONTACT_FIELD_NAMES.map((field) => (
           <TextField
             key={field}
             label={t(`fields.${field}`)}
-            type={KINDS[field] ?? 'text'}
-            hint={HINTED.some((each) => each === field) ? t(`hints.${field as 'phone'}`) : undefined}
+            type={CONTACT_FIELDS[field].input}
+            hint={isHinted(field) ? t(`hints.${field}`) : undefined}
             value={typed[field]}
             readOnly={field === 'external_id' && fixed}
             error={errors[`/${field}`]}
@@ -113,7 +103,7 @@ function Meanwhile({ changed, onTakeTheirs }: MeanwhileProps): ReactNode {
       <ul className="my-2">
         {Object.entries(changed).map(([field, value]) => (
           <li key={field}>
-            {t(`fields.${field as Field}`)}: <strong>{value ?? '–'}</strong>
+            {t(`fields.${field as ContactField}`)}: <strong>{value ?? '–'}</strong>
           </li>
         ))}
       </ul>

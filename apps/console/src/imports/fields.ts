@@ -1,14 +1,8 @@
+import { CONTACT_FIELD_NAMES, CONTACT_FIELDS } from '../contacts/contact-fields.ts';
+
 /** What a column can fill by name; an attribute or a consent has a name of its own behind the dot. */
 export const FIELDS = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
+  ...CONTACT_FIELD_NAMES,
   'national_id.CL_RUT',
   'consents.marketing',
   'consents.marketing.email',
@@ -16,15 +10,7 @@ export const FIELDS = [
 ] as const;
 
 const WORDS: readonly (readonly [field: (typeof FIELDS)[number], pattern: RegExp])[] = [
-  ['external_id', /^(external_?id|id|code|codigo|customer_?(id|no|number)|n_?cliente)$/],
-  ['email', /^(e_?mail|mail|correo(_electronico)?)$/],
-  ['phone', /^(phone|telephone|tel|mobile|telefono|celular|movil)$/],
-  ['first_name', /^(first_?name|given_?name|name|nombres?)$/],
-  ['last_name', /^(last_?name|surname|family_?name|apellidos?)$/],
-  ['birth_date', /^(birth_?(date|day)|date_of_birth|fecha_(de_)?nacimiento)$/],
-  ['locale', /^(locale|language|idioma)$/],
-  ['timezone', /^(time_?zone|zona_horaria)$/],
-  ['country', /^(country|pais)$/],
+  ...CONTACT_FIELD_NAMES.map((field) => [field, CONTACT_FIELDS[field].columns] as const),
   ['national_id.CL_RUT', /^(rut|run)$/],
 ];
 

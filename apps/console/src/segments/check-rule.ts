@@ -3,7 +3,7 @@ import { depthOf, leavesIn } from './edit-rule.ts';
 import {
   CONSENT_CHANNELS,
   CONSENT_STATES,
-  CONTACT_FIELDS,
+  RULE_FIELDS,
   DEEPEST,
   isOneOf,
   MOST_LEAVES,
@@ -93,7 +93,7 @@ function checkNode(node: Node, pointer: string): RuleProblem[] {
 }
 
 function isAttributePath(path: string): boolean {
-  if (isOneOf(CONTACT_FIELDS, path)) return true;
+  if (isOneOf(RULE_FIELDS, path)) return true;
   const parts = path.split('.');
   return path.length <= LONGEST_PATH && path.startsWith('attributes.') && parts.every((part) => part !== '');
 }

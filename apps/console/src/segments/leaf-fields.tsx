@@ -5,7 +5,7 @@ import { useBuilder, useReplace } from './builder-context.ts';
 import {
   CONSENT_CHANNELS,
   CONSENT_STATES,
-  CONTACT_FIELDS,
+  RULE_FIELDS,
   isOneOf,
   PURPOSES,
   type AttributeLeaf,
@@ -23,7 +23,7 @@ export function AttributeFields({ node, pointer }: { node: AttributeLeaf; pointe
       <Suggested
         label={t('attribute')}
         value={node.path}
-        suggestions={[...CONTACT_FIELDS, 'attributes.']}
+        suggestions={[...RULE_FIELDS, 'attributes.']}
         error={problems.get(`${pointer}/attribute`)}
         onChange={(path) => replace({ path })}
       />

@@ -15,7 +15,7 @@ import {
 import {
   CONSENT_CHANNELS,
   CONSENT_STATES,
-  CONTACT_FIELDS,
+  RULE_FIELDS,
   COUNT_OPS,
   countedKeys,
   OPS,
@@ -71,7 +71,7 @@ const test = fc.constantFrom(...OPS).chain((op) =>
 );
 
 const path = fc.oneof(
-  fc.constantFrom(...CONTACT_FIELDS),
+  fc.constantFrom(...RULE_FIELDS),
   fc.stringMatching(/^[a-z_]{1,8}$/).map((key) => `attributes.${key}`),
 );
 const attribute = fc.tuple(path, test).map(([at, asked]) => ({ attribute: at, ...asked }));

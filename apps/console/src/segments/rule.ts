@@ -1,4 +1,5 @@
 import type { Schemas } from '@customer-platform/client';
+import { CONTACT_FIELD_NAMES } from '../contacts/contact-fields.ts';
 
 /** A rule as the API describes it. */
 export type WrittenRule = Schemas['CreateSegmentDto']['rule'];
@@ -27,19 +28,7 @@ export const COUNT_OPS = ['gte', 'eq', 'ne', 'gt', 'lt', 'lte'] as const;
 export type CountOp = (typeof COUNT_OPS)[number];
 
 /** The fields of a contact that a rule can ask for, beside `attributes.<key>`. */
-export const CONTACT_FIELDS = [
-  'external_id',
-  'email',
-  'phone',
-  'first_name',
-  'last_name',
-  'birth_date',
-  'locale',
-  'timezone',
-  'country',
-  'source',
-  'created_at',
-] as const;
+export const RULE_FIELDS = [...CONTACT_FIELD_NAMES, 'source', 'created_at'] as const;
 
 export const PURPOSES = [
   'marketing',

@@ -11,6 +11,7 @@ import { Section } from '../../ui/page.tsx';
 import { useReadAnew } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import { useSay } from '../../ui/toasts.tsx';
+import { CONTACT_FIELD_NAMES } from '../contact-fields.ts';
 import { changedFields, ContactForm, fieldsOf, type ContactFields } from '../contact-form.tsx';
 import { isConflict, useChange } from '../use-change.ts';
 import type { Contact } from '../use-contact.ts';
@@ -40,23 +41,11 @@ export function ProfileFields({ contact, etag }: ProfileFieldsProps): ReactNode 
   );
 }
 
-const READ = [
-  'first_name',
-  'last_name',
-  'email',
-  'phone',
-  'external_id',
-  'birth_date',
-  'country',
-  'locale',
-  'timezone',
-] as const;
-
 function Read({ contact }: { contact: Contact }): ReactNode {
   const t = useTranslations('contacts');
   return (
     <Details>
-      {READ.map((field) => (
+      {CONTACT_FIELD_NAMES.map((field) => (
         <Detail key={field} name={t(`fields.${field}`)}>
           <span dir="auto">{contact[field] ?? '–'}</span>
         </Detail>
