@@ -103,7 +103,7 @@ class SlowClients {
       // A client that reads nothing hears that it was let go by writing: an empty line, which is no part of a request.
       for (const socket of this.sockets.values()) {
         socket.write(kind.drips ? 'a' : kind.deaf ? '\r\n' : '');
-        if (kind.sips && socket.isPaused()) socket.once('data', () => socket.pause()).resume();
+        if (kind.sips) socket.once('data', () => socket.pause()).resume();
       }
     }, 1_000);
   }
