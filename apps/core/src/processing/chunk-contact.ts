@@ -32,11 +32,6 @@ export interface ChunkContact {
   seenAt: string;
 }
 
-/** Someone else got there first; the same work passes when it begins anew. */
-export class RaceLost extends Error {
-  override readonly name = 'RaceLost';
-}
-
 /** Names a value of one organization among those of all whose events a chunk holds. */
 export function within(organizationId: string, ...values: readonly string[]): string {
   return [organizationId, ...values].join(' ');

@@ -4,7 +4,8 @@ import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
 import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
 import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
 import { eventsOfErased } from './erased-people.js';
-import { later, RaceLost, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
+import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import type { WorkItem } from './work-item.js';
 
 /*

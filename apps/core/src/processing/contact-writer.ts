@@ -2,7 +2,8 @@ import type { Transaction } from '@customer-platform/database';
 import { columnsOf } from '../contacts/contact-columns.js';
 import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
 import { PROFILE_PROPERTIES, type ContactProfile } from '../contacts/contact-profile.js';
-import { RaceLost, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
+import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 /** Columns that are given as text, the external id first. */

@@ -5,7 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { ContactMerger } from '../contacts/merge/contact-merger.js';
 import { ContactPair } from '../contacts/merge/contact-pair.js';
 import { SuggestionsRepository } from '../contacts/suggestions/suggestions.repository.js';
-import { RaceLost } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 const ANONYMOUS = `

@@ -1,7 +1,8 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
 import type { Warning } from '../contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
-import { RaceLost, within } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
+import { within } from './chunk-contact.js';
 import type { Effect } from './event-effects.js';
 import type { Arrival, FailedItem } from './work-item.js';
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { log, metrics, runWithCorrelation, turns } from '@customer-platform/http';
 import { Counter } from 'prom-client';
-import { RaceLost } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
 import { resumePointOf, type Effect } from './event-effects.js';
 import { EventProcessor, type ProcessingOptions, type Progress } from './event-processor.js';

@@ -9,7 +9,8 @@ import {
   shownIdentity,
 } from '../identities/identity-value.js';
 import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { later, RaceLost, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
+import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import { ownersOf, toChunkIdentity, type IdentityRow } from './contact-resolution.js';
 import type { WorkItem } from './work-item.js';
 

@@ -8,7 +8,7 @@ import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
-import { RaceLost } from './chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
 import { EventProcessor } from './event-processor.js';
 import { FailingEvents } from './failing-events.js';
 import { QueuePositions } from './queue-positions.js';

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { isTransient, newId } from '@customer-platform/database';
 import { draws, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
-import { RaceLost } from '../processing/chunk-contact.js';
+import { RaceLost } from '../identities/race-lost.js';
 import { explainRule } from './explaining/explain-rule.js';
 import { histories, type Happening, type Histories, type Round } from './history.fixture.js';
 import { evaluate } from './rules/evaluate.js';

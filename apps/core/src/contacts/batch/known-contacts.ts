@@ -1,6 +1,6 @@
 import { texts, uuids, type Transaction } from '@customer-platform/database';
 import { In } from 'typeorm';
-import { RaceLost } from '../../processing/chunk-contact.js';
+import { RaceLost } from '../../identities/race-lost.js';
 import type { Identifier } from '../../subject-requests/blocklist/erased-identifiers.js';
 import { Contact } from '../contact.entity.js';
 import { keyOf } from './batch-row.js';

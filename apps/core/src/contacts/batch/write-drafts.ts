@@ -7,7 +7,7 @@ import {
   type Transaction,
 } from '@customer-platform/database';
 import { namesOf } from '@customer-platform/events';
-import { RaceLost } from '../../processing/chunk-contact.js';
+import { RaceLost } from '../../identities/race-lost.js';
 import { columnsOf } from '../contact-columns.js';
 import { FIELD_NAMES, FIELD_PROPERTIES, NATIONAL_ID_COLUMNS } from '../contact-field-table.js';
 import type { Contact } from '../contact.entity.js';
