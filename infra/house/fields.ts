@@ -7,7 +7,7 @@ const SOURCES = ['apps/*/src/**/*.{ts,tsx,json}', 'libs/*/src/**/*.ts', 'docs/sp
 const NOT_BY_HAND =
   /\.(spec|e2e-spec|release-spec|fixture|property|suite)\.tsx?$|^libs\/client\/src\/api\.ts$/;
 
-/** Who names a field of contacts. */
+/** A field of contacts, and who names it. */
 export interface NamedField {
   readonly field: string;
   /** File by file, how often. */

@@ -5,7 +5,7 @@ import { importsOf, workspace } from '../boundaries/imports.ts';
 const NO_ROOM = /\.(spec|e2e-spec|release-spec|fixture|property|suite)\.tsx?$|\/test\/|\/migrations\//;
 const IN_A_FOLDER = /^apps\/([^/]+)\/src\/(.+)\/[^/]+$/;
 
-/** How the folders of an app hang together. */
+/** The folders of an app, and how they hang together. */
 export interface House {
   readonly app: string;
   /** Folders of the first level, and those of them that import each other in a circle (the largest such set). */
@@ -128,7 +128,7 @@ function floorsOf(graph: Graph, order: ReadonlyMap<string, number>): number {
 /** So many orders are begun with, each made by chance from its number. */
 const STARTS = 60;
 
-/** How many imports run from a folder to another. */
+/** Counts the imports that run from a folder to another. */
 type Weigh = (from: string, to: string) => number;
 
 /**

@@ -21,7 +21,7 @@ export const SHARED_CONTACT_FIELDS = {
 /** Names a field of a contact that every module is told of. */
 export type SharedContactField = keyof typeof SHARED_CONTACT_FIELDS;
 
-/** What every module is told of a contact's fields; a field without a value is null, never missing. */
+/** The fields of a contact as every module is told of them; a field without a value is null, never missing. */
 export type SharedContactFields = {
   readonly [Field in keyof typeof SHARED_CONTACT_FIELDS]: string | null;
 };

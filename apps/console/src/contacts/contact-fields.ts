@@ -3,7 +3,7 @@ import type { Schemas } from '@customer-platform/client';
 /** The fields that a change of a contact takes and that hold one text: the API's, so that a new one is missed here. */
 type WrittenField = Exclude<keyof Schemas['UpdateContactDto'], 'national_id' | 'attributes'>;
 
-/** How a field is asked for. */
+/** The way in which a field is asked for. */
 interface AskedField {
   readonly input: 'text' | 'email' | 'tel' | 'date';
   /** Whether it has words on how it is written, `hints` in the messages. */

@@ -1,10 +1,10 @@
 import { namesOf, type NamesOf, type SharedContactField } from '@customer-platform/events';
 
-/** How values of a field are read, whichever way they come: `known-traits.ts` has the readers, `contact.dto.ts` the bounds. */
+/** Names how values of a field are read, whichever way they come: `known-traits.ts` has the readers, `contact.dto.ts` the bounds. */
 export type FieldReader =
   'external_id' | 'email' | 'phone' | 'name' | 'past_date' | 'locale' | 'timezone' | 'country';
 
-/** What is said of a field of contacts. */
+/** The facts of a field of contacts. */
 export interface FieldFacts {
   /** Properties of the entity, each with its column: the first holds the value, others follow from it. */
   readonly columns: Readonly<Record<string, string>>;

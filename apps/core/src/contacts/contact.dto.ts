@@ -35,7 +35,7 @@ export class NationalIdInputDto {
   value: string;
 }
 
-/** What is checked of a field whatever the contact is, innermost first. */
+/** Checks of a field that hold whatever the contact is, innermost first. */
 const CHECKED: Record<FieldReader, readonly PropertyDecorator[]> = {
   external_id: [MaxLength(200), MinLength(1), IsString(), IsNoPlaceholder()],
   email: [MaxLength(254), IsString(), IsNoPlaceholder()],
@@ -47,7 +47,7 @@ const CHECKED: Record<FieldReader, readonly PropertyDecorator[]> = {
   country: [IsString()],
 };
 
-/** What of it the checks do not say themselves: texts are measured once their ends are cut. */
+/** The rest of its description, which checks do not say: texts are measured once their ends are cut. */
 const DESCRIBED: Record<FieldReader, ApiPropertyOptions> = {
   external_id: {},
   email: { minLength: 1 },

@@ -3,13 +3,15 @@ import { recordOf, SHARED_CONTACT_NAMES } from '@customer-platform/events';
 import { eventually, expectStatus, type Caller } from '@customer-platform/testing';
 import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 import { at, CONTACTS, ContactWorld } from './contact.fixture.js';
-import type { ContactDto } from './contact.dto.js';
+import { asFields } from './contact-columns.js';
+import type { ContactDto, UpdateContactDto } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
 import {
   ADMINISTERED_FIELDS,
   CONTACT_FIELDS,
   FIELD_NAMES,
   FIELD_PROPERTIES,
+  propertiesOf,
   propertyOf,
   TRAIT_FIELDS,
 } from './contact-field-table.js';
@@ -85,5 +87,23 @@ describe('every field of a contact', () => {
       ...recordOf(SHARED_CONTACT_NAMES, (field) => `value of ${propertyOf(field)}`),
       ...{ id: contact.id, attributes: {}, state: 'active' },
     });
+  });
+});
+
+describe('a field that is misspelt', () => {
+  it('does not compile where it is selected, merged, written, told or sent', () => {
+    const misspelt = [
+      // @ts-expect-error no such field
+      () => asFields(['frist_name'], 'contact'),
+      // @ts-expect-error no such field
+      () => propertiesOf(['frist_name']),
+      // @ts-expect-error no such property
+      (contact: Contact) => contact.fristName,
+      // @ts-expect-error no such field
+      (contact: Contact) => snapshotOf(contact).frist_name,
+      // @ts-expect-error no such field
+      (body: UpdateContactDto) => body.frist_name,
+    ];
+    expect(misspelt).toHaveLength(5);
   });
 });
