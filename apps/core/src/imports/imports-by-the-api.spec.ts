@@ -1,7 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@customer-platform/database';
+import { recordOf } from '@customer-platform/events';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
+import { CONTACT_FIELDS, FIELD_NAMES, type ContactField } from '../contacts/contact-field-table.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, IMPORTS, lines, MAPPING, send, sendParts } from './import.fixture.js';
 import type { ImportDto } from './import.dto.js';
@@ -22,6 +24,25 @@ const rowsOf = (count: number, prefix: string): string =>
     'id,mail,name',
     ...Array.from({ length: count }, (_, at) => `${prefix}-${at},${prefix}${at}@example.com,N${at}`),
   );
+
+describe('A row', () => {
+  const examples = recordOf(FIELD_NAMES, (field) => CONTACT_FIELDS[field].example);
+  const options = { mapping: recordOf(FIELD_NAMES, (field) => field) };
+  const rowOf = (of: (field: ContactField) => string): string =>
+    lines(FIELD_NAMES.join(','), FIELD_NAMES.map((field) => `"${of(field)}"`).join(','));
+
+  it('fills every field, of a contact that is new and of one that is there', async () => {
+    const { caller } = core.anOrganization();
+    const named = rowOf((field) => (field === 'external_id' ? examples.external_id : ''));
+    const whole = rowOf((field) => examples[field]);
+    expect((await imported(caller, named, options)).rows).toMatchObject({ created: 1 });
+    expect((await imported(caller, whole, options)).rows).toMatchObject({ updated: 1 });
+    const other = core.anOrganization().caller;
+    expect((await imported(other, whole, options)).rows).toMatchObject({ created: 1 });
+    for (const each of [caller, other])
+      expect((await each.get('/v1/core/contacts')).body).toMatchObject({ data: [examples] });
+  });
+});
 
 describe('What is refused', () => {
   const file = lines('id,mail,name', 'p-1,p1@example.com,One');
