@@ -28,6 +28,7 @@ import { ExpirySweep } from './expiry/expiry.sweep.js';
 import { LotExpiry } from './expiry/lot-expiry.service.js';
 import { LEDGER_KEY } from './ledger-key.js';
 import { LedgerController } from './ledger/ledger.controller.js';
+import { LedgerSummary } from './ledger/ledger-summary.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { TRANSACTIONS_OF_CONTACTS } from './ledger/subjects.js';
 import { migrations } from './migrations/index.js';
@@ -77,6 +78,7 @@ function secretOfPostings(key: string): string {
     EarningService,
     ExpirySweep,
     LedgerService,
+    LedgerSummary,
     LotExpiry,
     LoyaltyContactRefs,
     PostedAnswers,

@@ -2759,6 +2759,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/loyalty/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Sum what was added to the ledger
+         * @description By kind, of all rows that were created from `from` on and before `to`, erased ones included.
+         */
+        get: operations["loyalty.Ledger.summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/loyalty/transactions": {
         parameters: {
             query?: never;
@@ -2867,6 +2887,26 @@ export interface paths {
          * @description While it is under way only `paused` can be changed, and who answers for it. When it answers that the campaign rests, nothing of it leaves any more.
          */
         patch: operations["messaging.Campaigns.update"];
+        trace?: never;
+    };
+    "/v1/messaging/campaigns/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a campaign before it is run
+         * @description How many of its audience would get the message now, how many not and why, and how it looks for one of them: by the same checks as a run, and nothing is sent. Counting ends after two seconds (`complete: false`). Needs the permission that reads the audience too; the message is shown to who has `core.contacts.read`.
+         */
+        post: operations["messaging.Campaigns.check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/v1/messaging/campaigns/{id}/purge": {
@@ -4068,6 +4108,37 @@ export interface components {
             /** @enum {string} */
             type: "segment" | "list";
         };
+        CampaignCheckDto: {
+            /** @description Members who were looked at: `reachable` and `excluded` together. */
+            checked: number;
+            /** @description False: there was no time for all members, or another module did not say what has to be known of some. The counts are of those who were looked at. */
+            complete: boolean;
+            excluded: number;
+            /**
+             * @description How many would get nothing, by why: reasons of skipped members and of sends.
+             * @example {
+             *       "no_consent": 3,
+             *       "duplicate_address": 1
+             *     }
+             */
+            excluded_reasons: {
+                [key: string]: number;
+            };
+            /** @description Null where nobody was found reachable. */
+            message: components["schemas"]["CheckedMessageDto"] | null;
+            message_problem: components["schemas"]["CheckedMessageProblemDto"] | null;
+            /** @description Members who would get the message. */
+            reachable: number;
+            /**
+             * @description How many of the reachable would get it later, by what it waits for: `quiet_hours`, `not_permitted` (nobody who may read messages answers for the channel) or `organization_suspended`.
+             * @example {
+             *       "quiet_hours": 2
+             *     }
+             */
+            waiting_reasons: {
+                [key: string]: number;
+            };
+        };
         CampaignDto: {
             audience: components["schemas"]["CampaignAudienceDto"];
             /** @enum {string} */
@@ -4234,6 +4305,30 @@ export interface components {
             topics?: {
                 [key: string]: unknown;
             }[];
+        };
+        CheckedMessageDto: {
+            /**
+             * Format: uuid
+             * @description A member who would get it.
+             */
+            contact_id: string;
+            locale: string | null;
+            /**
+             * @description As it would leave; the token of the unsubscribe link stands for the member’s own.
+             * @example {
+             *       "subject": "Hola Ana",
+             *       "html": "<p>Gracias por tu compra.</p>"
+             *     }
+             */
+            parts: {
+                [key: string]: string;
+            };
+            sms_segments: number | null;
+        };
+        CheckedMessageProblemDto: {
+            /** @description `render_failed`, `render_limit_exceeded` or `template_invalid`: every send may fail so. `permission_denied`: the caller lacks `core.contacts.read`. */
+            code: string;
+            detail: string;
         };
         ComparedConsentDto: {
             /** @description Null: all channels. */
@@ -6355,6 +6450,26 @@ export interface components {
             judged: number;
             /** @description Those of them that break it. */
             violating: number;
+        };
+        KindSummariesDto: {
+            adjust: components["schemas"]["KindSummaryDto"];
+            earn: components["schemas"]["KindSummaryDto"];
+            expire: components["schemas"]["KindSummaryDto"];
+            reverse: components["schemas"]["KindSummaryDto"];
+            spend: components["schemas"]["KindSummaryDto"];
+        };
+        KindSummaryDto: {
+            /** @description How many rows. */
+            count: number;
+            /** @description Sum of their points, as they are signed in the ledger. */
+            points: number;
+        };
+        LedgerSummaryDto: {
+            /** Format: date-time */
+            from: string;
+            kinds: components["schemas"]["KindSummariesDto"];
+            /** Format: date-time */
+            to: string;
         };
         LineDto: {
             /**
@@ -19358,6 +19473,57 @@ export interface operations {
             };
         };
     };
+    "loyalty.Ledger.summary": {
+        parameters: {
+            query?: {
+                from?: string;
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "from": "2026-11-21T09:30:00.000Z",
+                     *       "to": "2026-11-21T09:30:00.000Z",
+                     *       "kinds": {
+                     *         "earn": {
+                     *           "count": 1,
+                     *           "points": 1
+                     *         },
+                     *         "adjust": {
+                     *           "count": 1,
+                     *           "points": 1
+                     *         },
+                     *         "spend": {
+                     *           "count": 1,
+                     *           "points": 1
+                     *         },
+                     *         "expire": {
+                     *           "count": 1,
+                     *           "points": 1
+                     *         },
+                     *         "reverse": {
+                     *           "count": 1,
+                     *           "points": 1
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["LedgerSummaryDto"];
+                };
+            };
+        };
+    };
     "loyalty.Ledger.list": {
         parameters: {
             query?: {
@@ -19642,6 +19808,10 @@ export interface operations {
                 "created_at[ne]"?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
+                id?: string;
+                "id[in]"?: string[];
+                "id[is_null]"?: boolean;
+                "id[ne]"?: string;
                 /** @description Shows soft-deleted rows too */
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
@@ -19972,6 +20142,57 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["CampaignDto"];
+                };
+            };
+        };
+    };
+    "messaging.Campaigns.check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": false,
+                     *       "checked": 1,
+                     *       "reachable": 1,
+                     *       "waiting_reasons": {
+                     *         "quiet_hours": 2
+                     *       },
+                     *       "excluded": 1,
+                     *       "excluded_reasons": {
+                     *         "no_consent": 3,
+                     *         "duplicate_address": 1
+                     *       },
+                     *       "message": {
+                     *         "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *         "locale": null,
+                     *         "parts": {
+                     *           "subject": "Hola Ana",
+                     *           "html": "<p>Gracias por tu compra.</p>"
+                     *         },
+                     *         "sms_segments": null
+                     *       },
+                     *       "message_problem": {
+                     *         "code": "Code",
+                     *         "detail": "Detail"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CampaignCheckDto"];
                 };
             };
         };
@@ -21822,6 +22043,10 @@ export interface operations {
                 "created_at[ne]"?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
+                id?: string;
+                "id[in]"?: string[];
+                "id[is_null]"?: boolean;
+                "id[ne]"?: string;
                 /** @description Shows soft-deleted rows too */
                 include_deleted?: boolean;
                 kind?: "message" | "layout" | "partial";
@@ -23280,6 +23505,7 @@ export const KEYLESS_POSTS: readonly string[] = [
   '/v1/identity/password-resets',
   '/v1/identity/password-resets/confirm',
   '/v1/identity/permissions/explain',
+  '/v1/messaging/campaigns/{id}/check',
   '/v1/messaging/templates/{id}/preview',
   '/v1/messaging/templates/{id}/test',
   '/v1/messaging/unsubscribe',

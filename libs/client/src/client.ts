@@ -75,6 +75,7 @@ const REPEATABLE_POSTS = new Set([
   '/v1/core/batch',
   '/v1/core/segments/preview',
   '/v1/identity/permissions/explain',
+  '/v1/messaging/campaigns/{id}/check',
   '/v1/messaging/templates/{id}/preview',
 ]);
 

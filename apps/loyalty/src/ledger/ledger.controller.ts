@@ -3,14 +3,18 @@ import { ContactReferences } from '@customer-platform/contact-refs';
 import {
   Answer,
   Context,
+  Endpoint,
   GetEndpoint,
   Id,
   ListEndpoint,
   ListRequest,
   type ListQuery,
   type Page,
+  Query,
   type RequestContext,
 } from '@customer-platform/http';
+import { LedgerSummary } from './ledger-summary.js';
+import { LedgerSummaryDto, LedgerSummaryQueryDto } from './ledger-summary.dto.js';
 import { LedgerService } from './ledger.service.js';
 import { BalanceDto, LineDto, LINES_LIST, TransactionDto, TRANSACTIONS_LIST } from './transaction.dto.js';
 
@@ -18,6 +22,7 @@ import { BalanceDto, LineDto, LINES_LIST, TransactionDto, TRANSACTIONS_LIST } fr
 export class LedgerController {
   constructor(
     private readonly ledger: LedgerService,
+    private readonly sums: LedgerSummary,
     private readonly contacts: ContactReferences,
   ) {}
 
@@ -60,6 +65,22 @@ export class LedgerController {
     @ListRequest(LINES_LIST) query: ListQuery,
   ): Promise<Page<LineDto>> {
     return this.ledger.lines(context, id, query);
+  }
+
+  @Endpoint({
+    method: 'GET',
+    path: 'summary',
+    permission: 'loyalty.transactions.read',
+    summary: 'Sum what was added to the ledger',
+    description:
+      'By kind, of all rows that were created from `from` on and before `to`, erased ones included.',
+    response: LedgerSummaryDto,
+  })
+  summary(
+    @Context() context: RequestContext,
+    @Query() query: LedgerSummaryQueryDto,
+  ): Promise<LedgerSummaryDto> {
+    return this.sums.of(context, query);
   }
 
   @GetEndpoint({

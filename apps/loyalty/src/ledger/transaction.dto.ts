@@ -53,7 +53,11 @@ export class BalanceDto {
   @ApiProperty({ format: 'date-time' }) as_of: string;
 }
 
-const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'];
+/** The kinds of rows. */
+export const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'] as const;
+/** One of them. */
+export type Kind = (typeof KINDS)[number];
+
 const id = (column: string): FilterSpec => ({ type: 'uuid', column, ops: ['eq', 'in'] });
 
 /** `GET /v1/loyalty/transactions` (loyalty.md §3), a timeline source. */

@@ -58,10 +58,11 @@ export class Audiences {
     organizationId: string,
     { type, id }: CampaignAudience,
     { until, after }: { readonly until: string; readonly after: AudiencePosition | undefined },
+    timeoutMs = PAGE_TIMEOUT_MS,
   ): Promise<AudienceMembers | undefined> {
     const position = after ? { after_at: after.at, after_id: after.id } : {};
     const body = { organization_id: organizationId, id, until, limit: MEMBERS_AT_ONCE, ...position };
-    const found = await this.ask(type, '/members', body, PAGE_TIMEOUT_MS);
+    const found = await this.ask(type, '/members', body, timeoutMs);
     if (found === undefined) return undefined;
     const { contact_ids: ids, next } = found;
     if (!Array.isArray(ids) || !ids.every(isId)) throw unreadable(type);

@@ -226,6 +226,7 @@ export class StartedRunDto {
 export const CAMPAIGNS_LIST: ListDefinition = {
   resource: 'messaging.campaigns',
   filters: {
+    id: { type: 'uuid', column: 'id' },
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
     state: { type: 'enum', column: 'state', values: CAMPAIGN_STATES },
     created_at: { type: 'time', column: 'created_at' },

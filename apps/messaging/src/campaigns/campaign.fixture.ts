@@ -51,6 +51,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
   pageSize = 3;
   /** Done before core or crm answers what an audience is. */
   beforeAudience: () => Promise<unknown> = () => Promise.resolve();
+  /** Done before core or crm tells members of an audience. */
+  beforeMembers: () => Promise<unknown> = () => Promise.resolve();
   /** Done before core answers what contacts there are. */
   beforeLookUp: () => Promise<unknown> = () => Promise.resolve();
   /** The device that core knows of a contact. */
@@ -89,7 +91,8 @@ export class CampaignWorld<M extends RunningMessaging = MessagingWorld> {
           stored && { deleted: stored.deleted, ready: stored.ready, member_count: stored.members.length }
         );
       },
-      'POST /internal/audience/members': (body: unknown) => {
+      'POST /internal/audience/members': async (body: unknown) => {
+        await world.beforeMembers();
         const stored = found(type, body);
         if (stored && stored.pagesLeft === 0) stored.deleted = true;
         if (stored) stored.pagesLeft -= 1;

@@ -152,6 +152,21 @@ describe('POST /v1/messaging/campaigns', () => {
   });
 });
 
+describe('GET /v1/messaging/campaigns', () => {
+  it('finds those that are named by their ids, deleted ones where they are asked for', async () => {
+    const shop = world.organization();
+    const [one, other] = [await shop.campaign([]), await shop.campaign([])];
+    await shop.campaign([]);
+    expectStatus(await shop.api.delete(`${CAMPAIGNS}/${other.id}`), 204);
+    const found = async (query: string): Promise<string[]> => {
+      const path = `${CAMPAIGNS}?id[in]=${one.id},${other.id},${newId()}${query}`;
+      return (await shop.api.get<{ data: CampaignDto[] }>(path)).body.data.map(({ id }) => id);
+    };
+    expect(await found('')).toEqual([one.id]);
+    expect((await found('&include_deleted=true')).sort()).toEqual([one.id, other.id].sort());
+  });
+});
+
 describe('POST /v1/messaging/campaigns/{id}/run', () => {
   it('answers the same run again, with a key and without', async () => {
     const shop = world.organization();

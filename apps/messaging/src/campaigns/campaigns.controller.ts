@@ -26,6 +26,8 @@ import {
   CAMPAIGNS_LIST,
   toCampaignDto,
 } from './campaign.dto.js';
+import { CampaignCheckDto } from './check/campaign-check.dto.js';
+import { CampaignCheck } from './check/campaign-check.js';
 import { CampaignsService } from './campaigns.service.js';
 
 const CONTENT = [
@@ -40,7 +42,10 @@ const CONTENT = [
 
 @Controller('v1/messaging/campaigns')
 export class CampaignsController {
-  constructor(private readonly campaigns: CampaignsService) {}
+  constructor(
+    private readonly campaigns: CampaignsService,
+    private readonly checks: CampaignCheck,
+  ) {}
 
   @CreateEndpoint({
     permission: 'messaging.campaigns.create',
@@ -132,5 +137,35 @@ export class CampaignsController {
   })
   async run(@Context() context: RequestContext, @Id() id: string): Promise<StartedRunDto> {
     return { run_id: await this.campaigns.run(context, id) };
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: ':id/check',
+    permission: 'messaging.campaigns.run',
+    summary: 'Check a campaign before it is run',
+    description:
+      'How many of its audience would get the message now, how many not and why, and how it looks for one of them: by ' +
+      'the same checks as a run, and nothing is sent. Counting ends after two seconds (`complete: false`). Needs the ' +
+      'permission that reads the audience too; the message is shown to who has `core.contacts.read`.',
+    success: 200,
+    idempotency: 'none',
+    response: CampaignCheckDto,
+    problems: [
+      'invalid_id',
+      'not_found',
+      'resource_deleted',
+      'invalid_state',
+      'reference_not_found',
+      'reference_deleted',
+      'channel_not_configured',
+      'sender_domain_unverified',
+      'template_invalid',
+      'dependency_unavailable',
+      'rate_limited',
+    ],
+  })
+  check(@Context() context: RequestContext, @Id() id: string): Promise<CampaignCheckDto> {
+    return this.checks.of(context, id);
   }
 }

@@ -1,7 +1,10 @@
 import { Module } from '@nestjs/common';
+import { GateChecksModule } from '../gate/gate-checks.module.js';
 import { AcceptanceReader } from '../sends/acceptance-facts.js';
 import { Audiences } from './audiences.js';
 import { CampaignContentCheck } from './campaign-content.js';
+import { CampaignCheck } from './check/campaign-check.js';
+import { SampleMessage } from './check/sample-message.js';
 import { CampaignsController } from './campaigns.controller.js';
 import { CampaignsService } from './campaigns.service.js';
 import { ErasedMembers } from './erased-members.js';
@@ -12,16 +15,19 @@ import { RunEnding } from './runs/ending.js';
 import { ForgottenRuns } from './runs/forgotten-runs.js';
 import { AudienceGathering } from './runs/gathering.js';
 import { HandingOver } from './runs/handing-over.js';
+import { KnownMembers } from './runs/known-members.js';
 import { RunSignal } from './runs/run-signal.js';
 import { RunWorker } from './runs/run-worker.js';
 
 /** Campaigns and their runs. What they send passes the gate as everything does. */
 @Module({
+  imports: [GateChecksModule],
   controllers: [CampaignsController],
   providers: [
     AcceptanceReader,
     AudienceGathering,
     Audiences,
+    CampaignCheck,
     CampaignContentCheck,
     CampaignCounts,
     CampaignMembersRepository,
@@ -30,9 +36,11 @@ import { RunWorker } from './runs/run-worker.js';
     ErasedMembers,
     ForgottenRuns,
     HandingOver,
+    KnownMembers,
     RunEnding,
     RunSignal,
     RunWorker,
+    SampleMessage,
   ],
   exports: [ErasedMembers],
 })

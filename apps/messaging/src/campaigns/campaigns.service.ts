@@ -20,6 +20,7 @@ import { MakerRights, type Carried } from '../makers/maker-rights.js';
 import { demandPermissions } from '../makers/reading-permissions.js';
 import { Tenants } from '../organizations/tenants.js';
 import { calledOffKey } from '../sends/called-off.js';
+import type { TemplateHead } from '../templates/template-versions.js';
 import { Audiences, demandReadable, type KnownAudience } from './audiences.js';
 import { CampaignContentCheck, type CampaignContent } from './campaign-content.js';
 import type { CreateCampaignDto, UpdateCampaignDto, ShownCampaign } from './campaign.dto.js';
@@ -59,6 +60,12 @@ const AUDIENCE = ['audienceType', 'audienceId'] as const;
 /** What says what is carried, and to whom. */
 const CARRIES = ['channel', 'templateId', 'audienceType', 'audienceId', 'data'] as const;
 const CHECKED = ['channel', 'templateId', 'audienceType', 'audienceId', 'topic', 'data'] as const;
+
+/** A campaign that a run could begin of now, by the version that it would pin. */
+export interface RunnableCampaign {
+  readonly campaign: CampaignEntity;
+  readonly version: TemplateHead;
+}
 
 /** One message to everybody in a segment or on a list (messaging.md §9). */
 @Injectable()
@@ -216,6 +223,19 @@ export class CampaignsService {
       });
       return runId;
     });
+  }
+
+  /** Looks at a campaign as a run would. @throws Problem as `run`, but of what only its maker must be able to read */
+  async runnable(context: RequestContext, id: string): Promise<RunnableCampaign> {
+    const campaign = await this.campaigns.get(context, id);
+    if (campaign.deletedAt) throw new Problem('resource_deleted');
+    demandReadable(context, campaign.audienceType);
+    const audience = await this.audienceOf(context, campaign);
+    const version = await this.database.inOrganization(context, (tx) =>
+      this.content.version(tx, campaign, audience),
+    );
+    if (!audience?.ready) throw building();
+    return { campaign, version };
   }
 
   private async afterChange(

@@ -11,11 +11,21 @@ interface Counter {
   readonly beginsOn: string;
 }
 
-const LOCK = `
+/** A send as far as caps count it. */
+export type CountedSend = Pick<ReadySend, 'contactId' | 'caps' | 'timezone'> & {
+  readonly send: Pick<
+    ReadySend['send'],
+    'organizationId' | 'id' | 'category' | 'capCounted' | 'channel' | 'topic'
+  >;
+};
+
+const READ = `
   SELECT organization_id, contact_id, channel, period, begins_on::text AS begins_on, used FROM cap_counters
    WHERE (organization_id, contact_id, channel, period, begins_on)
          IN (SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::date[]))
-   ORDER BY organization_id, contact_id, channel, period, begins_on FOR UPDATE`;
+   ORDER BY organization_id, contact_id, channel, period, begins_on`;
+
+const LOCK = `${READ} FOR UPDATE`;
 
 const CREATE = `
   INSERT INTO cap_counters (organization_id, contact_id, channel, period, begins_on, used)
@@ -74,8 +84,21 @@ export class CapCounters {
     return counters;
   }
 
+  /** As they stand now, for who only asks: nobody waits, and nothing that is taken may be saved. */
+  static async read(
+    tx: WorkerTransaction,
+    sends: readonly CountedSend[],
+    now: Date,
+  ): Promise<Pick<CapCounters, 'take' | 'release'>> {
+    const counters = new CapCounters(tx, now);
+    const sorted = counters.countersOfAll(sends);
+    if (sorted.length > 0) counters.note(await tx.query<Row>(READ, columns(sorted)));
+    await counters.addFolded(sorted);
+    return counters;
+  }
+
   /** Whether the send has a place left in each of its caps; if so, the place is its own. */
-  take(ready: ReadySend): boolean {
+  take(ready: CountedSend): boolean {
     const wanted = this.countersOf(ready);
     const full = wanted.some(({ counter, limit }) => (this.used.get(keyOf(counter)) ?? 0) >= limit);
     if (!full) wanted.forEach(({ counter }) => this.count(counter, 1));
@@ -83,7 +106,7 @@ export class CapCounters {
   }
 
   /** Gives places back that turned out not to be needed. */
-  release(ready: ReadySend): void {
+  release(ready: CountedSend): void {
     this.countersOf(ready).forEach(({ counter }) => this.count(counter, -1));
   }
 
@@ -104,15 +127,27 @@ export class CapCounters {
   }
 
   private async lockAll(ready: readonly ReadySend[]): Promise<void> {
-    const wanted = new Map<string, Counter>();
-    for (const one of ready)
-      for (const { counter } of this.countersOf(one)) wanted.set(keyOf(counter), counter);
-    if (wanted.size === 0) return;
-    // In one order for all dispatchers.
-    const sorted = [...wanted.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
+    const sorted = this.countersOfAll(ready);
+    if (sorted.length === 0) return;
     await this.tx.query(CREATE, columns(sorted));
-    const rows = await this.tx.query<Row>(LOCK, columns(sorted));
+    this.note(await this.tx.query<Row>(LOCK, columns(sorted)));
+    await this.addFolded(sorted);
+  }
+
+  /** Each once, in one order for all dispatchers. */
+  private countersOfAll(sends: readonly CountedSend[]): Counter[] {
+    const wanted = new Map<string, Counter>();
+    for (const one of sends)
+      for (const { counter } of this.countersOf(one)) wanted.set(keyOf(counter), counter);
+    return [...wanted.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, counter]) => counter);
+  }
+
+  private note(rows: readonly Row[]): void {
     for (const row of rows) this.used.set(keyOf(toCounter(row)), row.used);
+  }
+
+  private async addFolded(sorted: readonly Counter[]): Promise<void> {
+    if (sorted.length === 0) return;
     const folded = await this.tx.query<Row>(FOLDED, columns(sorted).slice(0, 2));
     for (const row of folded) {
       const key = keyOf(toCounter(row));
@@ -120,7 +155,12 @@ export class CapCounters {
     }
   }
 
-  private countersOf({ send, contactId, caps, timezone }: ReadySend): { counter: Counter; limit: number }[] {
+  private countersOf({
+    send,
+    contactId,
+    caps,
+    timezone,
+  }: CountedSend): { counter: Counter; limit: number }[] {
     if (send.category === 'transactional' || send.capCounted || contactId === null) return [];
     return caps.map(({ channel, limit, window }) => ({
       limit,

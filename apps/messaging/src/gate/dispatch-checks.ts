@@ -9,7 +9,7 @@ import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
 
-/** What a send that has passed the checks 1 to 4 of messaging.md §1 goes on with. */
+/** What a send that has passed the checks before the gate of messaging.md §1 goes on with. */
 export interface PassedSend {
   readonly kind: 'passed';
   readonly send: ClaimedSend;
@@ -25,12 +25,25 @@ const SETTINGS_MS = 5 * 60_000;
 /** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
+/** What the checks decide of a send that does not go on. */
+type Stopped = Exclude<DispatchDecision, { kind: 'ready' }>;
+
 /** Checks 1 to 4, in their order; the first that fails decides. */
-export function checkSend(
-  send: ClaimedSend,
-  facts: BatchFacts,
-  now: Date,
-): PassedSend | Exclude<DispatchDecision, { kind: 'ready' }> {
+export function checkSend(send: ClaimedSend, facts: BatchFacts, now: Date): PassedSend | Stopped {
+  const checked = checkPerson(send, facts, now);
+  if (checked.kind !== 'passed') return checked;
+  const release = quietHoursEnd(checked, now);
+  return release ? hold(send, release, 'quiet_hours') : checked;
+}
+
+/** Check 4: until when a message may not disturb; undefined: it may now. */
+export function quietHoursEnd({ send, sending, contact }: PassedSend, now: Date): Date | undefined {
+  if (send.category !== 'marketing' || !sending.quietHours) return undefined;
+  return quietUntil(sending.quietHours, timezoneOf(contact), now);
+}
+
+/** Checks 1 to 3: what does not depend on the hour. */
+export function checkPerson(send: ClaimedSend, facts: BatchFacts, now: Date): PassedSend | Stopped {
   if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: calledOffReason(send) };
   if (facts.suspended(send)) return { kind: 'suspend', send };
   const standing = facts.standing(send);
@@ -58,8 +71,6 @@ export function checkSend(
   if (send.category === 'marketing') {
     const objection = objectionOf(send, sending, plan, contact, facts);
     if (objection) return { kind: 'end', send, state: 'opted_out', reason: objection };
-    const release = sending.quietHours && quietUntil(sending.quietHours, timezoneOf(contact), now);
-    if (release) return hold(send, release, 'quiet_hours');
   }
   return { kind: 'passed', send, plan, sending, contact, address };
 }

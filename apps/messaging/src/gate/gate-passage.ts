@@ -14,6 +14,7 @@ import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
 import { CapCounters } from './cap-counters.js';
 import { FLIGHT_SECONDS } from '../gate-lock/gate-writer.js';
+import { optedOut, suppressed } from './objections.js';
 import type { ReadySend, SuppressionList } from './dispatch-decision.js';
 import { Lease } from './transports/transport.js';
 
@@ -51,13 +52,10 @@ const PASS = `
      WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated') FOR UPDATE OF s
   ), verdict AS (
     SELECT mine.*,
-      EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.organization_id
-        AND x.channel = mine.channel AND x.key = ANY(mine.keys))
+      ${suppressed('mine')}
         OR mine.beside IS NOT NULL AND EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.beside
           AND x.channel = mine.channel AND x.key = ANY(mine.beside_keys)) AS suppressed,
-      mine.category = 'marketing' AND EXISTS (SELECT 1 FROM preferences p
-        WHERE p.organization_id = mine.organization_id AND p.subject = ANY(mine.subjects)
-        AND p.channel = mine.channel AND p.topic IN ('', coalesce(mine.topic, '')) AND NOT p.subscribed) AS opted_out,
+      ${optedOut('mine')} AS opted_out,
       ${calledOff('mine')} AS called_off,
       ${resting('mine')} AS resting
     FROM mine

@@ -4,11 +4,10 @@ import { IdentityLinks } from '../identity-mail/identity-links.js';
 import { IdentityMailLimits, OLD_IDENTITY_MAILS } from '../identity-mail/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
-import { BatchReader } from './batch-facts.js';
-import { CarriedRights } from './carried-rights.js';
 import { Claims } from './claims.js';
 import { DispatchBatch, StuckSends } from './dispatch-batch.js';
 import { CAMPAIGN_LANES, Dispatcher, GENERAL_LANES, type DispatcherLanes } from './dispatcher.js';
+import { GateChecksModule } from './gate-checks.module.js';
 import { GatePassage } from './gate-passage.js';
 import { OutcomeRecorder } from './outcome-recorder.js';
 import { IdentityClaims } from './identity-lane/identity-claims.js';
@@ -16,7 +15,6 @@ import { IDENTITY_BATCH, IdentityLane } from './identity-lane/identity-lane.js';
 import { IdentityOutcomes } from './identity-lane/identity-outcomes.js';
 import { IdentityPreparation } from './identity-lane/identity-preparation.js';
 import { Preparation, SendPreparation } from './preparation.js';
-import { Recipients } from './recipients.js';
 import { Settlement } from './settlement.js';
 import { Transports } from './transports/transports.js';
 
@@ -42,9 +40,8 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
  * passes the gate in here meets a transport (messaging.md §1). `gate.boundary.spec.ts` holds the imports to that.
  */
 @Module({
+  imports: [GateChecksModule],
   providers: [
-    BatchReader,
-    CarriedRights,
     Claims,
     DispatchBatch,
     dispatcherOf(Dispatcher, GENERAL_LANES),
@@ -64,7 +61,6 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
     OutcomeRecorder,
     Preparation,
     { provide: SendPreparation, useExisting: Preparation },
-    Recipients,
     Settlement,
     StuckSends,
     Transports,

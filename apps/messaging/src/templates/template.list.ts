@@ -6,6 +6,7 @@ import { TEMPLATE_KINDS } from './template-content.js';
 export const TEMPLATES_LIST: ListDefinition = {
   resource: 'messaging.templates',
   filters: {
+    id: { type: 'uuid', column: 'id' },
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
     kind: { type: 'enum', column: 'kind', values: TEMPLATE_KINDS },
     name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },

@@ -104,6 +104,16 @@ describe('POST /v1/messaging/templates', () => {
   });
 });
 
+describe('GET /v1/messaging/templates', () => {
+  it('finds those that are named by their ids', async () => {
+    const { api } = world.organization();
+    const [one, other] = [await template(api), await template(api)];
+    await template(api);
+    const { body } = await api.get<{ data: Shown[] }>(`${TEMPLATES}?id[in]=${one},${other}`);
+    expect(body.data.map(({ id }) => id).sort()).toEqual([one, other].sort());
+  });
+});
+
 describe('PATCH /v1/messaging/templates/{id}', () => {
   async function change(api: Caller, id: string, patch: object): Promise<Shown> {
     const answer = await api.patch<Shown>(`${TEMPLATES}/${id}`, patch);

@@ -1,20 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, newId, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import { isInfrastructureError, mayBeOfItsValues } from '@customer-platform/event-bus';
 import { log, turns } from '@customer-platform/http';
-import { checkAddress } from '../../addresses/address.js';
-import { AddressKeys } from '../../addresses/address-keys.provider.js';
-import { addressOf, type Contact } from '../../contacts/contact.js';
-import { ContactRefresh } from '../../contacts/contact-refresh.js';
-import { ContactsRepository } from '../../contacts/contacts.repository.js';
-import { Devices } from '../../contacts/devices.js';
-import { PushTokensRepository } from '../../contacts/push-tokens.repository.js';
 import { CAMPAIGN_LANE, type NewSend } from '../../sends/send.js';
 import { SendsRepository } from '../../sends/sends.repository.js';
-import type { SkipReason } from '../campaign.js';
 import { CampaignMembersRepository, type Member, type SettledMember } from './campaign-members.repository.js';
-import { apart, askedFor, sortOut, type Known, type OpenMember } from './open-members.js';
+import { KnownMembers, withoutRepeats, type ReachedMember, type Verdict } from './known-members.js';
+import { askedFor, sortOut, type OpenMember } from './open-members.js';
 import { AGAIN, holds, type Next, type WorkedRun } from './worked-run.js';
 
 /** Members of one piece: its transaction takes some tenths of a second. */
@@ -32,10 +24,6 @@ const WAITING = `
   SELECT count(*)::int AS count FROM (
     SELECT 1 FROM sends WHERE organization_id = $1 AND channel = $2 AND lane = ${CAMPAIGN_LANE} AND due_at <= $3
      LIMIT ${ENOUGH_WAITING}) AS waiting`;
-
-/** What becomes of a member: a send, or a reason why there is none. */
-type Verdict =
-  { readonly contact: Contact; readonly address: string; readonly addressKey: string } | SkipReason;
 
 /** A member with what becomes of it. */
 interface Judged {
@@ -67,13 +55,9 @@ interface Look {
 export class HandingOver {
   constructor(
     private readonly database: Database,
-    private readonly contacts: ContactsRepository,
-    private readonly refresh: ContactRefresh,
-    private readonly devices: Devices,
-    private readonly tokens: PushTokensRepository,
+    private readonly known: KnownMembers,
     private readonly members: CampaignMembersRepository,
     private readonly sends: SendsRepository,
-    private readonly keys: AddressKeys,
     private readonly holdsOn: ReferenceHolds,
     private readonly clock: Clock,
   ) {}
@@ -113,7 +97,7 @@ export class HandingOver {
       look.over = isLast;
       const piece = await this.handOver(look);
       if ('done' in piece) return piece.done > 0 ? AGAIN : this.left(run);
-      for (const id of await this.ask(run, piece.open)) look.unreadable.add(id);
+      for (const id of await this.known.ask(run, piece.open)) look.unreadable.add(id);
       for (const { key, device } of piece.open) look.asked.add(askedFor(key, device));
     }
   }
@@ -132,19 +116,6 @@ export class HandingOver {
     });
   }
 
-  /** @returns those of whom core's answer cannot be read, or cannot be kept: they keep nobody else from coming */
-  private async ask({ organizationId }: WorkedRun, open: readonly OpenMember[]): Promise<readonly string[]> {
-    const contacts = open.filter(({ device }) => !device).map(({ member }) => member.contact_id);
-    const devices = open.filter(({ device }) => device).map(({ key }) => key);
-    return [
-      ...(await apart(contacts, (ids) => this.refresh.unknown(organizationId, ids))),
-      ...(await apart(devices, async (ids) => {
-        await this.devices.learn(organizationId, ids);
-        return [];
-      })),
-    ];
-  }
-
   private handOver(look: Look): Promise<Piece> {
     const { run, most } = look;
     const { organizationId } = run;
@@ -153,36 +124,20 @@ export class HandingOver {
       await this.holdsOn.share(tx, 'core.contacts', [organizationId]);
       const members = await this.members.pending(tx, run, most, { lock: true });
       look.taken = members;
-      const known = await this.known(tx, run, members);
+      const ids = members.map(({ contact_id: id }) => id);
+      const known = await this.known.of(tx, run, ids);
       const { ready, open, unreadable } = sortOut(look, members, known);
       if (open.length > 0 && !look.over) return { open };
       const contacts = ready.flatMap((member) => known.contact(member.contact_id) ?? []);
-      const held = await this.heldAmong(tx, contacts);
+      const held = await this.known.heldAmong(tx, contacts);
       const verdicts = ready.map((member) => ({
         member,
-        verdict: this.judge(run, known.contact(member.contact_id), held, known),
+        verdict: this.known.judge(run, known.contact(member.contact_id), held, known),
       }));
       await this.settle(tx, run, await this.withoutRepeats(tx, run, verdicts));
       await this.members.putOff(tx, run, unreadable);
       return { done: members.length };
     });
-  }
-
-  private async known(
-    tx: WorkerTransaction,
-    { organizationId, channel }: WorkedRun,
-    members: readonly Member[],
-  ): Promise<Known> {
-    const contacts = await this.contacts.resolve(
-      tx,
-      members.map(({ contact_id: id }) => ({ organizationId, id })),
-    );
-    const active = [...contacts.values()].filter(({ state }) => state === 'active');
-    const devices = channel === 'push' ? await this.tokens.latest(tx, active) : undefined;
-    return {
-      contact: (id) => contacts.get(contactKey({ organizationId, id })),
-      device: (contact) => (devices && contact.state === 'active' ? devices.get(contactKey(contact)) : null),
-    };
   }
 
   /** In a transaction in which the run stays in the hands of this process. */
@@ -191,34 +146,6 @@ export class HandingOver {
       await tx.useOrganization(run.organizationId);
       return (await holds(tx, run)) ? work(tx) : otherwise;
     });
-  }
-
-  private heldAmong(tx: WorkerTransaction, contacts: readonly Contact[]): Promise<Set<string>> {
-    return this.holdsOn.held(
-      tx,
-      'core.contacts',
-      contacts.map(({ id }) => id),
-    );
-  }
-
-  private judge(
-    { organizationId, channel }: WorkedRun,
-    contact: Contact | undefined,
-    held: ReadonlySet<string>,
-    known: Known,
-  ): Verdict {
-    if (!contact || contact.state === 'merged') return 'recipient_unreachable';
-    if (contact.state === 'erased') return 'erased';
-    if (contact.state === 'deleted' || held.has(contact.id)) return 'contact_deleted';
-    const text = addressOf(contact.profile, channel, known.device(contact) ?? null);
-    if (text === null) return 'recipient_unreachable';
-    const address = checkAddress(channel, text);
-    if (!address) return 'invalid_address';
-    return {
-      contact,
-      address: address.delivery,
-      addressKey: this.keys.of(organizationId, address).current,
-    };
   }
 
   private async settle(tx: WorkerTransaction, run: WorkedRun, judged: readonly Judged[]): Promise<void> {
@@ -260,21 +187,14 @@ export class HandingOver {
       run,
       wanted.map(({ contact }) => contact.id),
     );
-    return judged.map(({ member, verdict }) => {
-      if (typeof verdict === 'string') return { member, verdict };
-      if (taken.has(verdict.addressKey)) return { member, verdict: 'duplicate_address' };
-      if (reached.has(verdict.contact.id)) return { member, verdict: 'duplicate_contact' };
-      taken.add(verdict.addressKey);
-      reached.add(verdict.contact.id);
-      return { member, verdict };
-    });
+    return withoutRepeats(judged, taken, reached);
   }
 }
 
 function sending(
   run: WorkedRun,
   member: Member,
-  { contact, address, addressKey }: Exclude<Verdict, string>,
+  { contact, address, addressKey }: ReachedMember,
   now: Date,
 ): { row: SettledMember; send: NewSend } {
   const id = newId();
