@@ -64,7 +64,14 @@ describe('a campaign', () => {
     await dialog.getByLabel('Datos (JSON)').fill('{"discount": 10}');
     await dialog.getByRole('button', { name: 'Crear la campaña' }).click();
     await dialog.getByRole('heading', { name }).waitFor();
-    await run(visitor, '3 contactos');
+    await dialog.getByRole('button', { name: 'Ejecutar', exact: true }).click();
+    await dialog.getByText('2 personas lo recibirían, de 3 contactos revisados.').waitFor();
+    await dialog.getByText('sin dirección para este canal').waitFor();
+    const message = dialog.getByRole('region', { name: 'Así lo recibiría una de esas personas' });
+    await message.getByText('Oferta', { exact: true }).waitFor();
+    await message.frameLocator('iframe').frameLocator('iframe').getByText('Hola').waitFor();
+    await visitor.expectAccessible();
+    await dialog.getByRole('button', { name: 'Ejecutar para 2 contactos' }).click();
     await dialog.getByText('3 de 3 listos').waitFor();
     await dialog.getByText('sin dirección para este canal: 1').waitFor();
     await dialog.getByText('completada').first().waitFor();
@@ -83,12 +90,12 @@ describe('a campaign', () => {
     const { id } = await aCampaign({ paused: true, repeatable: true });
     const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
-    await run(visitor, '2 contactos');
+    await run(visitor, '1 contacto');
     await dialog.getByText('en pausa').first().waitFor();
     await dialog.getByRole('button', { name: 'Reanudar' }).click();
     await dialog.getByText('2 de 2 listos').waitFor();
     await dialog.getByRole('button', { name: 'Ejecutar otra vez' }).waitFor();
-    await run(visitor, '2 contactos');
+    await run(visitor, '1 contacto');
     const sent = `/v1/messaging/sends?source_id=${id}&state=sent`;
     await eventually(async () => {
       const { body } = await bench.tenant.admin.get<{ data: unknown[] }>(sent);
@@ -101,7 +108,7 @@ describe('a campaign', () => {
     const { id } = await aCampaign({ paused: true });
     const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
-    await run(visitor, '2 contactos');
+    await run(visitor, '1 contacto');
     await dialog.getByRole('button', { name: 'Cancelar lo que falta' }).click();
     await dialog.getByText(/faltan? no reciben? nada/).waitFor();
     await dialog.getByRole('button', { name: 'Cancelar lo que falta' }).click();
@@ -110,6 +117,29 @@ describe('a campaign', () => {
       `/v1/messaging/sends?source_id=${id}&state=sent`,
     );
     expect(body.data).toEqual([]);
+    await visitor.expectUnbroken();
+  });
+
+  it('whose message cannot be made says so before, and is not told as if all were well when all of it failed', async () => {
+    const subject = 'Hola {{ data.nobody_gave_it }}';
+    const broken = await bench.made('/v1/messaging/templates', {
+      name: `Rota ${randomUUID().slice(0, 8)}`,
+      channel: 'email',
+      default_locale: 'es',
+      locales: { es: { subject, html: '<p>Hola</p>' } },
+    });
+    const { id, name } = await aCampaign({ template_id: broken }, 2);
+    const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
+    const { page, dialog } = visitor;
+    await dialog.getByRole('button', { name: 'Ejecutar', exact: true }).click();
+    await dialog.getByText('El mensaje no se puede generar').waitFor();
+    await visitor.expectAccessible();
+    await dialog.getByRole('button', { name: 'Ejecutar para 2 contactos' }).click();
+    await dialog.getByText('Terminó y no le llegó a nadie.').waitFor();
+    await dialog.getByText('completada: no llegó a nadie').waitFor();
+    await visitor.expectAccessible();
+    await visitor.open('messages/campaigns');
+    await page.getByRole('row').filter({ hasText: name }).getByText('completada: no llegó a nadie').waitFor();
     await visitor.expectUnbroken();
   });
 

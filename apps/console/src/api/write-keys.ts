@@ -42,7 +42,7 @@ const KEPT_MS = 3_600_000;
 const SAYS_A_STATE = /\/(restore|replay|consents|suppressions|members|identities)$/;
 
 /** Only asks, although by POST. */
-const ASKS = /\/(preview|explain|lookup)$/;
+const ASKS = /\/(check|preview|explain|lookup)$/;
 
 /** Refusals that come before the platform looks at the key: they say nothing of an attempt before. */
 const UNDECIDED = new Set([401, 403, 408, 429]);

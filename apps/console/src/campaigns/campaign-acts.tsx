@@ -7,8 +7,10 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { ResourceSteps } from '../ui/resource-steps.tsx';
 import { AUDIENCE_PERMISSIONS, doneOf, isUnderWay, mayRun, type Campaign } from './campaign.ts';
+import { Checked } from './campaign-check.tsx';
 import { useAudience } from './use-audiences.ts';
 import { useCampaignsChanged, useCancel, usePause, useRun } from './use-campaigns.ts';
+import { useCheck } from './use-check.ts';
 
 interface CampaignActsProps {
   campaign: Campaign;
@@ -38,7 +40,7 @@ export function CampaignActs({ campaign, onEdit, onGone }: CampaignActsProps): R
   );
 }
 
-/** Says first to how many it goes: once they have it, nobody takes it back. */
+/** Says first who would get it and how it looks: once they have it, nobody takes it back. */
 function Run({ campaign }: { campaign: Campaign }): ReactNode {
   const t = useTranslations('campaigns');
   const words = useTranslations('messages');
@@ -46,8 +48,11 @@ function Run({ campaign }: { campaign: Campaign }): ReactNode {
   const again = campaign.last_run !== null;
   const { data: audience, error } = useAudience(campaign.audience, asking);
   const run = useRun(campaign, () => setAsking(false));
-  const { name, channel } = campaign;
+  const { id, name, channel } = campaign;
   const counted = audience !== undefined && !audience.building;
+  const check = useCheck(id, asking && counted);
+  const { data: checked } = check;
+  const count = checked?.complete === true ? checked.reachable : audience?.count;
   return (
     <>
       <Button look="main" onClick={() => setAsking(true)}>
@@ -60,9 +65,9 @@ function Run({ campaign }: { campaign: Campaign }): ReactNode {
           setAsking(false);
         }}
         title={t('runTitle', { name })}
-        action={counted ? t('runFor', { count: audience.count }) : t('run')}
-        busy={run.isPending || !counted}
-        error={run.error ?? error}
+        action={count === undefined || !counted ? t('run') : t('runFor', { count })}
+        busy={run.isPending || !counted || check.isFetching}
+        error={run.error ?? error ?? check.error}
         onConfirm={() => run.mutate()}
       >
         {audience === undefined && error === null && <span aria-busy className="bones block h-5" />}
@@ -75,6 +80,14 @@ function Run({ campaign }: { campaign: Campaign }): ReactNode {
               channel: words(`channels.${channel}`),
             })}
           </p>
+        )}
+        {check.isLoading && (
+          <div role="status" aria-busy aria-label={t('checking')} className="bones mt-3 h-24" />
+        )}
+        {checked !== undefined && (
+          <div className="my-3">
+            <Checked check={checked} />
+          </div>
         )}
         <p className="mt-2">{t(campaign.paused ? 'runPaused' : 'runGoes')}</p>
       </Confirm>

@@ -7,6 +7,8 @@ import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import {
   doneOf,
+  outcomeOf,
+  OUTCOME_TONES,
   progressOf,
   SKIP_REASONS,
   type Campaign,
@@ -29,8 +31,21 @@ export function CampaignProgress({ campaign }: { campaign: Campaign }): ReactNod
   const { last_run: run, deleted_at: deletedAt } = campaign;
   if (run === null) return deletedAt === null ? <Note>{t('neverRun')}</Note> : null;
   const { state } = run;
+  const outcome = outcomeOf(campaign);
   return (
-    <Section title={t('progress')} actions={<Badge>{t(`runStates.${state}`)}</Badge>}>
+    <Section
+      title={t('progress')}
+      actions={
+        <Badge tone={outcome === 'fine' ? 'neutral' : OUTCOME_TONES[outcome]}>
+          {t(`runStates.${state}`)}
+        </Badge>
+      }
+    >
+      {outcome !== 'fine' && (
+        <Note tone={outcome === 'reachedNobody' ? 'bad' : 'warn'}>
+          {t(`outcomeLeads.${outcome}`, { count: run.counts['failed'] ?? 0 })}
+        </Note>
+      )}
       {state === 'paused' && <Note tone="warn">{t('pausedLead')}</Note>}
       {run.reason !== null && <Note tone="warn">{t('audienceGone')}</Note>}
       <p className="text-soft">

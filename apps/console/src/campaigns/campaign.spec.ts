@@ -10,6 +10,7 @@ import {
   mayRun,
   mergeTo,
   NEW_CAMPAIGN,
+  outcomeOf,
   PROGRESS_PARTS,
   progressOf,
   SKIP_REASONS,
@@ -86,6 +87,21 @@ describe('a run', () => {
     expect(mayRun({ ...completed, repeatable: true })).toBe(true);
     expect(mayRun({ ...completed, repeatable: true, state: 'paused' })).toBe(false);
     expect(mayRun({ ...CAMPAIGN, deleted_at: '2026-11-26T10:00:00.000Z' })).toBe(false);
+  });
+});
+
+describe('a run that has ended', () => {
+  const ended = (counts: Record<string, number>) =>
+    outcomeOf({ state: 'completed', last_run: { ...RUN, state: 'completed', counts } });
+
+  it('is not told as if all were well where nobody got anything', () => {
+    expect(ended({ audience: 7, failed: 7 })).toBe('reachedNobody');
+    expect(ended({ audience: 7, skipped: 5, opted_out: 2 })).toBe('reachedNobody');
+    expect(ended({ audience: 7, failed: 6, sent: 1 })).toBe('someFailed');
+    expect(ended({ audience: 7, skipped: 3, delivered: 4 })).toBe('fine');
+    expect(ended({ audience: 0 })).toBe('fine');
+    const failing = { ...RUN, counts: { audience: 7, failed: 6, pending: 1 } };
+    expect(outcomeOf({ state: 'running', last_run: failing })).toBe('fine');
   });
 });
 

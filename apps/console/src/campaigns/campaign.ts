@@ -165,6 +165,22 @@ export function progressOf({ counts }: Pick<CampaignRun, 'counts'>) {
   });
 }
 
+/** How a completed run is to be told: that all, or some, of what it made came to nothing. */
+export type RunOutcome = 'reachedNobody' | 'someFailed' | 'fine';
+
+export function outcomeOf({ state, last_run: run }: Pick<Campaign, 'state' | 'last_run'>): RunOutcome {
+  if (state !== 'completed' || run === null) return 'fine';
+  const out = progressOf(run).find(({ part }) => part === 'out')?.count ?? 0;
+  if (out === 0 && (run.counts['audience'] ?? 0) > 0) return 'reachedNobody';
+  return (run.counts['failed'] ?? 0) > 0 ? 'someFailed' : 'fine';
+}
+
+export const OUTCOME_TONES: Record<RunOutcome, Tone> = {
+  reachedNobody: 'bad',
+  someFailed: 'warn',
+  fine: 'good',
+};
+
 /** Of how many it is known what became of them, or that nothing will. */
 export function doneOf(run: Pick<CampaignRun, 'counts'>): { done: number; audience: number } {
   const open = progressOf(run)

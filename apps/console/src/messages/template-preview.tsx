@@ -5,13 +5,11 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
-import { Code } from '../ui/json.tsx';
+import { Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import { MailFrame } from './mail-frame.tsx';
-import type { Scheme } from './mail-scheme.ts';
+import { RenderedParts } from './rendered-parts.tsx';
 import { TemplateWarnings } from './template-warnings.tsx';
 import type { Template } from './template.ts';
 
@@ -168,36 +166,11 @@ function useTest(id: string) {
 type Result = Schemas['PreviewResultDto'];
 
 function Rendered({ result: { parts, sms_segments: segments, warnings } }: { result: Result }): ReactNode {
-  const t = useTranslations('messages');
   return (
     <>
       <TemplateWarnings warnings={warnings} />
-      {segments !== null && <p className="text-soft">{t('smsSegments', { count: segments })}</p>}
-      {Object.entries(parts).map(([part, text]) => (
-        <div key={part} className="min-w-0">
-          <h3 className="mb-1 text-xs font-medium">
-            {t.has(`parts.${part}` as 'parts.subject') ? t(`parts.${part}` as 'parts.subject') : part}
-          </h3>
-          {part === 'html' ? <Mail html={text} /> : <Code text={text} label={part} />}
-        </div>
-      ))}
+      <RenderedParts parts={parts} segments={segments} />
     </>
-  );
-}
-
-/** The mail as it is seen by day and by night. */
-function Mail({ html }: { html: string }): ReactNode {
-  const t = useTranslations('messages');
-  const [scheme, setScheme] = useState<Scheme>('light');
-  return (
-    <div className="flex flex-col gap-2">
-      <Checkbox
-        label={t('darkScheme')}
-        checked={scheme === 'dark'}
-        onChange={({ target }) => setScheme(target.checked ? 'dark' : 'light')}
-      />
-      <MailFrame html={html} title={t('mailFrame')} scheme={scheme} />
-    </div>
   );
 }
 

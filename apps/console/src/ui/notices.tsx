@@ -79,10 +79,15 @@ export function Note({
   tone = 'neutral',
   children,
 }: {
-  tone?: 'neutral' | 'warn' | 'good';
+  tone?: 'neutral' | 'warn' | 'good' | 'bad';
   children: ReactNode;
 }): ReactNode {
-  const look = { neutral: 'bg-ground', warn: 'bg-warn-soft text-warn', good: 'bg-good-soft text-good' }[tone];
+  const look = {
+    neutral: 'bg-ground',
+    warn: 'bg-warn-soft text-warn',
+    good: 'bg-good-soft text-good',
+    bad: 'bg-bad-soft text-bad',
+  }[tone];
   return (
     <div role="status" className={`rounded-panel px-4 py-3 ${look}`}>
       {children}

@@ -1,0 +1,18 @@
+import type { DataOf } from '@customer-platform/client';
+import { useApi } from '../api/api.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
+
+export type CampaignCheck = DataOf<'post', '/v1/messaging/campaigns/{id}/check'>;
+
+/** What a run of it would come to: asked anew each time that somebody wants to run it. */
+export function useCheck(id: string, enabled: boolean) {
+  const api = useApi();
+  return useOwnQuery({
+    queryKey: ['campaigns', 'check', id],
+    enabled,
+    gcTime: 0,
+    staleTime: Infinity,
+    queryFn: async ({ signal }): Promise<CampaignCheck> =>
+      (await api.POST('/v1/messaging/campaigns/{id}/check', { params: { path: { id } }, signal })).data,
+  });
+}
