@@ -116,7 +116,50 @@ describe('an address with something in it that no page knows', () => {
       expect(visitor.page.url()).not.toContain('utm_source');
     },
   );
+
+  it('shows each list by what it knows of states, kinds, orders, ids and times', async () => {
+    const visitor = await bench.ownerAt('messages');
+    const refused: string[] = [];
+    for (const path of WRONGLY_FILTERED) {
+      await visitor.open(path);
+      await visitor.settled();
+      for (const text of await visitor.page.getByRole('alert').allTextContents())
+        refused.push(`${path}: ${text}`);
+    }
+    expect(refused).toEqual([]);
+  });
 });
+
+/** Lists, filtered by values of which there are none. */
+const WRONGLY_FILTERED = [
+  'messages?state=flying&category=gossip&reason=bored&from=yesterday&to=%2B012026-01-01T00:00:00Z',
+  'messages?contact_id=nobody&template_id=1&correlation_id=x&source_id=true&run_id=0',
+  'messages/campaigns?state=flying&channel=pigeon&sort=size',
+  'messages/deliverability?from=0001-01-01&granularity=moment&group_by=mood&sort=size',
+  'messages/routing?event_type=core.rain&channel=pigeon&enabled=perhaps',
+  'messages/sender-domains?state=flying&sort=size',
+  'messages/suppressions?reason=bored&channel=pigeon',
+  'messages/templates?kind=novel&channel=pigeon',
+  'attributes?type=colour',
+  'audit?outcome=unknown&module=weather&correlation_id=x&from=yesterday',
+  'contacts?segment=nobody&sort=size',
+  'contacts/imports?state=flying',
+  'developers/dead-letters?state=flying&stage=opera&event_id=x',
+  'developers/keys?status=flying',
+  'developers/webhooks?enabled=perhaps',
+  'events/earlier?type=page&contact_id=nobody&until=yesterday',
+  'loyalty?kind=gift&contact_id=nobody&rule_id=1&correlation_id=x',
+  'loyalty/rules?enabled=perhaps',
+  'organization/children?status=flying&sort=size',
+  'organization/clients?kind=novel&sort=size',
+  'organization/invitations?status=flying&sort=size',
+  'organization/people?status=flying&sort=size',
+  'organization/roles?kind=novel&sort=size',
+  'organization/sessions?status=flying&sort=size',
+  'organization/sso?status=flying&sort=size',
+  'privacy?type=wish&state=flying&contact_id=nobody',
+  'segments?state=flying&sort=size',
+];
 
 describe('who merges two contacts', () => {
   it('sees before what stays, is led from the old one to the new, and takes it back', async () => {

@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { instantIn, oneOf, textIn } from '../ui/search-params.ts';
+import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
 
 export const OUTCOMES = ['success', 'denied'] as const;
 export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
@@ -34,7 +34,7 @@ export const auditRoute = createRoute({
     resource_type: textIn(search, 'resource_type'),
     resource_id: textIn(search, 'resource_id'),
     outcome: oneOf(search, 'outcome', OUTCOMES),
-    correlation_id: textIn(search, 'correlation_id'),
+    correlation_id: idIn(search, 'correlation_id'),
     from: instantIn(search, 'from'),
     to: instantIn(search, 'to'),
     open: /^\d{1,15}$/.exec(textIn(search, 'open') ?? '')?.[0],

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
+import { idIn, textIn } from '../ui/search-params.ts';
 import type { TimelineFilters } from './timeline/use-timeline.ts';
 
 /** What filters the contacts, orders them, and whether the form for a new one is open. */
@@ -49,7 +50,7 @@ const contactsRoute = createRoute({
   path: 'contacts',
   validateSearch: ({ q, segment, deleted, sort, form }: Search): ContactsSearch => ({
     ...text('q', q),
-    ...text('segment', segment),
+    ...id('segment', segment),
     ...yes('deleted', deleted),
     ...oneOf('sort', SORTS, sort),
     ...yes('form', form),
@@ -68,8 +69,8 @@ const mergeRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'contacts/merge',
   validateSearch: ({ survivor, merged }: Search): MergeSearch => ({
-    ...text('survivor', survivor),
-    ...text('merged', merged),
+    ...id('survivor', survivor),
+    ...id('merged', merged),
   }),
   component: lazyRouteComponent(() => import('./merge/merge-page.tsx'), 'MergePage'),
 });
@@ -151,9 +152,13 @@ export const contactRoutes = [
 ] as const;
 
 function text<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {
-  // A figure in the address is read as a number.
-  const read = typeof value === 'number' ? String(value) : value;
-  return typeof read === 'string' && read !== '' ? ({ [name]: read } as Record<Name, string>) : {};
+  const read = textIn({ [name]: value }, name);
+  return read === undefined ? {} : ({ [name]: read } as Record<Name, string>);
+}
+
+function id<Name extends string>(name: Name, value: unknown): Partial<Record<Name, string>> {
+  const read = idIn({ [name]: value }, name);
+  return read === undefined ? {} : ({ [name]: read } as Record<Name, string>);
 }
 
 function yes<Name extends string>(name: Name, value: unknown): Partial<Record<Name, true>> {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { STATES } from '../messages/vocabulary.ts';
 import {
-  dateIn,
+  dayIn,
   GRANULARITIES,
   GROUPINGS,
   instantsOf,
@@ -48,9 +48,12 @@ describe.each(['en', 'es'])('the words in %s', (language) => {
 });
 
 describe('the days of an address', () => {
-  it.each(['2026-02-29', '2026-13-01', '26-01-01', 'today', ''])('are not %s', (from) => {
-    expect(dateIn({ from }, 'from')).toBeUndefined();
-  });
+  it.each(['2026-02-29', '2026-13-01', '26-01-01', 'today', '', '1969-12-31', '3000-01-01'])(
+    'are not %s',
+    (from) => {
+      expect(dayIn({ from }, 'from')).toBeUndefined();
+    },
+  );
 
   it('are the thirty that end with the last, unless it says others', () => {
     const now = new Date('2026-11-26T23:59:00.000Z');

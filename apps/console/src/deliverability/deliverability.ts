@@ -1,5 +1,5 @@
 import type { DataOf } from '@customer-platform/client';
-import { textIn } from '../ui/search-params.ts';
+import { dateIn } from '../ui/search-params.ts';
 
 type Answer = DataOf<'get', '/v1/messaging/deliverability'>;
 /** The API always counts; its description leaves that open. */
@@ -31,14 +31,13 @@ export const OTHER_GROUPS = '*';
 export const MOST_DAYS = 92;
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** Of other years the API tells nothing. */
+const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'] as const;
 
-/** A date of the address that there is. */
-export function dateIn(search: Record<string, unknown>, name: string): string | undefined {
-  const text = textIn(search, name);
-  if (text === undefined || !DATE.test(text)) return undefined;
-  const instant = Date.parse(`${text}T00:00:00Z`);
-  return Number.isNaN(instant) || !new Date(instant).toISOString().startsWith(text) ? undefined : text;
+/** A date of the address of which there are figures. */
+export function dayIn(search: Record<string, unknown>, name: string): string | undefined {
+  const date = dateIn(search, name);
+  return date !== undefined && date >= FIRST_DAY && date <= LAST_DAY ? date : undefined;
 }
 
 /** The days that are shown, as the API counts them: in UTC. What is not said is the thirty days that end with the last. */

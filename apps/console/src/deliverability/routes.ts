@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
 import {
-  dateIn,
+  dayIn,
   GRANULARITIES,
   GROUPINGS,
   MEASURES,
@@ -25,8 +25,8 @@ export const deliverabilityRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/deliverability',
   validateSearch: (search: Record<string, unknown>): DeliverabilitySearch => ({
-    from: dateIn(search, 'from'),
-    to: dateIn(search, 'to'),
+    from: dayIn(search, 'from'),
+    to: dayIn(search, 'to'),
     granularity: oneOf(search, 'granularity', GRANULARITIES),
     group_by: oneOf(search, 'group_by', GROUPINGS),
     group: textIn(search, 'group'),

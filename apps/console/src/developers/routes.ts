@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { oneOf, textIn } from '../ui/search-params.ts';
+import { idIn, oneOf, textIn } from '../ui/search-params.ts';
 import { LETTER_STATES, STAGES } from './dead-letters/dead-letter.ts';
 
 export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
@@ -78,7 +78,7 @@ export const deadLettersRoute = createRoute({
     stage: oneOf(search, 'stage', STAGES),
     code: textIn(search, 'code'),
     external_id: textIn(search, 'external_id'),
-    event_id: textIn(search, 'event_id'),
+    event_id: idIn(search, 'event_id'),
     open: textIn(search, 'open'),
   }),
 });

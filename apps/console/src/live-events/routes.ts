@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { instantIn, oneOf, textIn } from '../ui/search-params.ts';
+import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
 
 export const EVENT_TYPES = ['track', 'identify'] as const;
 
@@ -22,7 +22,7 @@ export interface EarlierSearch extends EventsSearch {
 const filters = (search: Record<string, unknown>): EventsSearch => ({
   event: textIn(search, 'event'),
   external_id: textIn(search, 'external_id'),
-  contact_id: textIn(search, 'contact_id'),
+  contact_id: idIn(search, 'contact_id'),
   type: oneOf(search, 'type', EVENT_TYPES),
   open: textIn(search, 'open'),
 });

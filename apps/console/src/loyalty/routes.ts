@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { oneOf, textIn } from '../ui/search-params.ts';
+import { idIn, oneOf, textIn } from '../ui/search-params.ts';
 
 export const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'] as const;
 
@@ -29,11 +29,11 @@ export const ledgerRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'loyalty',
   validateSearch: (search: Search): LedgerSearch => ({
-    contact_id: textIn(search, 'contact_id'),
+    contact_id: idIn(search, 'contact_id'),
     kind: oneOf(search, 'kind', KINDS),
-    rule_id: textIn(search, 'rule_id'),
+    rule_id: idIn(search, 'rule_id'),
     reference: textIn(search, 'reference'),
-    correlation_id: textIn(search, 'correlation_id'),
+    correlation_id: idIn(search, 'correlation_id'),
     open: textIn(search, 'open'),
   }),
   component: lazyRouteComponent(() => import('./ledger-page.tsx'), 'LedgerPage'),

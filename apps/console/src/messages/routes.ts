@@ -1,32 +1,35 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { oneOf, textIn } from '../ui/search-params.ts';
+import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
 import { TEMPLATE_KINDS, type TemplateKind } from './template.ts';
 import {
+  CATEGORIES,
   CHANNELS,
+  REASONS,
   ROUTABLE_EVENTS,
+  STATES,
   SUPPRESSION_REASONS,
   type Channel,
   type EventType,
 } from './vocabulary.ts';
 
-const SENDS_FILTERS = [
-  'channel',
-  'state',
-  'category',
-  'reason',
-  'address',
-  'contact_id',
-  'template_id',
-  'correlation_id',
-  'source_id',
-  'run_id',
-  'from',
-  'to',
-] as const;
+const SENDS_IDS = ['contact_id', 'template_id', 'correlation_id', 'source_id', 'run_id'] as const;
 
 /** What filters the sends, and which of them is open. */
-export type SendsSearch = Partial<Record<(typeof SENDS_FILTERS)[number] | 'open', string>>;
+export type SendsSearch = Partial<
+  Record<
+    | 'channel'
+    | 'state'
+    | 'category'
+    | 'reason'
+    | 'address'
+    | (typeof SENDS_IDS)[number]
+    | 'from'
+    | 'to'
+    | 'open',
+    string
+  >
+>;
 
 export interface TemplatesSearch {
   name?: string | undefined;
@@ -63,7 +66,18 @@ interface ChannelsSearch {
 export const sendsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages',
-  validateSearch: (search): SendsSearch => texts(search, [...SENDS_FILTERS, 'open'], { channel: CHANNELS }),
+  validateSearch: (search): SendsSearch =>
+    said({
+      channel: oneOf(search, 'channel', CHANNELS),
+      state: oneOf(search, 'state', STATES),
+      category: oneOf(search, 'category', CATEGORIES),
+      reason: oneOf(search, 'reason', REASONS),
+      address: textIn(search, 'address'),
+      ...idsIn(search, SENDS_IDS),
+      from: instantIn(search, 'from'),
+      to: instantIn(search, 'to'),
+      open: textIn(search, 'open'),
+    }),
   component: lazyRouteComponent(() => import('./sends-page.tsx'), 'SendsPage'),
 });
 
@@ -103,7 +117,11 @@ export const suppressionsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/suppressions',
   validateSearch: (search): SuppressionsSearch =>
-    texts(search, ['channel', 'address', 'reason'], { channel: CHANNELS, reason: SUPPRESSION_REASONS }),
+    said({
+      channel: oneOf(search, 'channel', CHANNELS),
+      address: textIn(search, 'address'),
+      reason: oneOf(search, 'reason', SUPPRESSION_REASONS),
+    }),
   component: lazyRouteComponent(() => import('./suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
@@ -144,16 +162,21 @@ function numberIn(search: Record<string, unknown>, name: string): number | undef
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** The texts of an address, and nothing else that somebody wrote into it; of some only the `known` values. */
-function texts<Name extends string>(
+function idsIn<Name extends string>(
   search: Record<string, unknown>,
   names: readonly Name[],
-  known: Partial<Record<Name, readonly string[]>> = {},
+): Partial<Record<Name, string | undefined>> {
+  return Object.fromEntries(names.map((name) => [name, idIn(search, name)])) as Record<
+    Name,
+    string | undefined
+  >;
+}
+
+/** Leaves out what an address does not say. */
+function said<Name extends string>(
+  values: Partial<Record<Name, string | undefined>>,
 ): Partial<Record<Name, string>> {
-  const said = names.flatMap((name) => {
-    const values = known[name];
-    const value = values === undefined ? textIn(search, name) : oneOf(search, name, values);
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(said) as Partial<Record<Name, string>>;
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<
+    Record<Name, string>
+  >;
 }

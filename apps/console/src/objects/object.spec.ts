@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import {
   FIELD_TYPES,
   filterFields,
+  knownFilters,
+  knownSort,
   nameOfRecord,
   openFields,
   valueFiltersIn,
@@ -80,5 +82,58 @@ describe('the filters of an address', () => {
       'values.sold': 'true',
       'values.plate[prefix]': 'KL',
     });
+  });
+
+  const isReady = { indexed: true, index_state: 'ready' } as const;
+  const fields = [
+    aField({ key: 'plate', ...isReady }),
+    aField({ key: 'year', type: 'integer', ...isReady }),
+    aField({ key: 'price', type: 'number', ...isReady }),
+    aField({ key: 'sold', type: 'boolean', ...isReady }),
+    aField({ key: 'built', type: 'date', ...isReady }),
+    aField({ key: 'seen', type: 'datetime', ...isReady }),
+    aField({ key: 'owner', type: 'reference', target: 'contact', ...isReady }),
+    aField({
+      key: 'colour',
+      type: 'enum',
+      options: [{ value: 'red', label: 'Red', archived: false }],
+      ...isReady,
+    }),
+    aField({ key: 'plain' }),
+  ];
+
+  it('are passed on as far as the list has them', () => {
+    const known = {
+      'values.plate[prefix]': 'KL',
+      'values.year[gte]': '2020',
+      'values.price[lte]': '1.5e3',
+      'values.sold': 'false',
+      'values.built': '2026-02-28',
+      'values.seen[gte]': '2026-02-28T10:00:00.000Z',
+      'values.owner': '019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f',
+      'values.colour': 'red',
+    };
+    expect(knownFilters({ fields }, known)).toEqual(known);
+    const unknown = {
+      'values.plate[gte]': 'KL',
+      'values.year': '2020.5',
+      'values.year[prefix]': '20',
+      'values.price': 'cheap',
+      'values.sold': 'maybe',
+      'values.built': '2026-02-30',
+      'values.seen[lte]': 'yesterday',
+      'values.owner': 'nobody',
+      'values.colour': 'blue',
+      'values.plain': 'x',
+      'values.nothing': 'x',
+    };
+    expect(knownFilters({ fields }, unknown)).toEqual({});
+  });
+
+  it('leave the order to the list where it has no such one', () => {
+    for (const sort of ['-values.year', 'created_at', '-updated_at'])
+      expect(knownSort({ fields }, { sort })).toBe(sort);
+    for (const sort of ['values.plain', 'values.nothing', 'plate'])
+      expect(knownSort({ fields }, { sort })).toBeUndefined();
   });
 });

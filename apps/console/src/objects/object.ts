@@ -1,4 +1,5 @@
 import type { Schemas } from '@customer-platform/client';
+import { dateIn, instantIn, isId, sortIn, textIn } from '../ui/search-params.ts';
 
 export const FIELD_TYPES = [
   'string',
@@ -82,7 +83,54 @@ export function asQuery(query: object): Record<string, never> {
   return query as Record<string, never>;
 }
 
+const NUMBER = /^-?(?:\d+|\d*\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 const FILTER = /^values\.[a-z][a-z0-9_]{1,39}(\[(prefix|gte|lte)\])?$/;
+
+/** The filters of an address by values that the definition's list filters by, and could find: others are not passed on. */
+export function knownFilters(
+  definition: Pick<ObjectDefinition, 'fields'>,
+  search: Readonly<Record<string, unknown>>,
+): ValueFilters {
+  const fields = new Map(filterFields(definition).map((field) => [field.key, field]));
+  return Object.fromEntries(
+    Object.entries(valueFiltersIn(search)).filter(([name, value]) => {
+      const [, key = '', op] = /^values\.(\w+)(?:\[(\w+)\])?$/.exec(name) ?? [];
+      const field = fields.get(key);
+      return field !== undefined && takes(field, op, value);
+    }),
+  );
+}
+
+/** An order that the definition's list has. */
+export function knownSort(
+  definition: Pick<ObjectDefinition, 'fields'>,
+  search: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const values = filterFields(definition).map(({ key }) => `values.${key}`);
+  return sortIn(search, 'sort', ['created_at', 'updated_at', ...values]);
+}
+
+function takes(field: ObjectField, op: string | undefined, value: string): boolean {
+  const inOrder = op === undefined || op === 'gte' || op === 'lte';
+  switch (field.type) {
+    case 'string':
+      return (op === undefined || op === 'prefix') && textIn({ value }, 'value') === value;
+    case 'integer':
+      return inOrder && /^-?\d+$/.test(value) && Number.isSafeInteger(Number(value));
+    case 'number':
+      return inOrder && NUMBER.test(value) && Number.isFinite(Number(value));
+    case 'date':
+      return inOrder && dateIn({ value }, 'value') === value;
+    case 'datetime':
+      return inOrder && instantIn({ value }, 'value') !== undefined;
+    case 'boolean':
+      return op === undefined && (value === 'true' || value === 'false');
+    case 'enum':
+      return op === undefined && (field.options ?? []).some((option) => option.value === value);
+    case 'reference':
+      return op === undefined && isId(value);
+  }
+}
 
 /** The filters by values that an address holds. */
 export function valueFiltersIn(search: Readonly<Record<string, unknown>>): ValueFilters {

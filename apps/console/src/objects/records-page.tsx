@@ -14,8 +14,9 @@ import { Time } from '../ui/time.tsx';
 import {
   asQuery,
   filterFields,
+  knownFilters,
+  knownSort,
   openFields,
-  valueFiltersIn,
   type ObjectDefinition,
   type ObjectRecord,
 } from './object.ts';
@@ -110,8 +111,9 @@ function Table({ definition }: { definition: ObjectDefinition }): ReactNode {
   const api = useApi();
   const change = useChangeOf<RecordsSearch>();
   const search = recordsRoute.useSearch();
-  const { open, deleted, sort } = search;
-  const filters = valueFiltersIn({ ...search });
+  const { open, deleted } = search;
+  const sort = knownSort(definition, { ...search });
+  const filters = knownFilters(definition, { ...search });
   const list = useList<ObjectRecord>(
     ['objects', 'records', definition.id, filters, deleted, sort],
     async (cursor, signal): Promise<ListAnswer<ObjectRecord>> => {

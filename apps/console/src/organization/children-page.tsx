@@ -25,7 +25,7 @@ const STATUSES = ['active', 'suspended'] as const;
 export function ChildrenPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(childrenRoute.useSearch());
+  const [search, set] = useSearch(childrenRoute.useSearch(), ['name', 'created_at']);
   const list = useChildren(search);
   const columns = useColumns();
   if (!may('identity.organizations.read')) return <Forbidden permission="identity.organizations.read" />;

@@ -25,7 +25,7 @@ const TYPES = ['confidential', 'public'] as const;
 export function ClientsPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(clientsRoute.useSearch());
+  const [search, set] = useSearch(clientsRoute.useSearch(), ['name', 'created_at']);
   const [secret, setSecret] = useState<string | null>();
   const list = useClients(search);
   const columns = useColumns();

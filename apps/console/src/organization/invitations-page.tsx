@@ -26,7 +26,7 @@ const STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
 export function InvitationsPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(invitationsRoute.useSearch());
+  const [search, set] = useSearch(invitationsRoute.useSearch(), ['created_at', 'expires_at']);
   const list = useInvitations(search);
   const { ask, act, shown } = useActs();
   const columns = useColumns({ ask, act });

@@ -29,7 +29,7 @@ export function PeoplePage(): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
   const navigate = useNavigate();
-  const [search, set] = useSearch(peopleRoute.useSearch());
+  const [search, set] = useSearch(peopleRoute.useSearch(), ['name', 'email', 'created_at']);
   const list = useMembers(search);
   const columns = useColumns();
   if (!may('identity.users.read')) return <Forbidden permission="identity.users.read" />;

@@ -24,7 +24,7 @@ export function RolesPage(): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
   const navigate = useNavigate();
-  const [search, set] = useSearch(rolesRoute.useSearch());
+  const [search, set] = useSearch(rolesRoute.useSearch(), ['name', 'created_at']);
   const list = useRoleList(search);
   const columns = useColumns();
   if (!may('identity.roles.read')) return <Forbidden permission="identity.roles.read" />;

@@ -21,7 +21,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function SessionsPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(sessionsRoute.useSearch());
+  const [search, set] = useSearch(sessionsRoute.useSearch(), ['created_at', 'last_seen_at']);
   const [ending, setEnding] = useState<Session>();
   const list = useSessions(search);
   const names = useNames(list.items);

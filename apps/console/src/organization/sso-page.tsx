@@ -24,7 +24,7 @@ const STATUSES = ['draft', 'active', 'inactive'] as const;
 export function SsoPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(ssoRoute.useSearch());
+  const [search, set] = useSearch(ssoRoute.useSearch(), ['name', 'created_at']);
   const list = useConnections(search);
   const columns = useColumns();
   if (!may('identity.sso.read')) return <Forbidden permission="identity.sso.read" />;

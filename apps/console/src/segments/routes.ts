@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
+import { idIn, sortIn, textIn } from '../ui/search-params.ts';
 
 /** What filters and sorts the list. */
 export interface SegmentsSearch {
@@ -18,12 +19,15 @@ interface SegmentSearch {
 export const segmentsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments',
-  validateSearch: (search): SegmentsSearch => ({
-    ...(typeof search['name'] === 'string' && search['name'] !== '' ? { name: search['name'] } : {}),
-    ...(search['state'] === 'building' || search['state'] === 'ready' ? { state: search['state'] } : {}),
-    ...(search['deleted'] === true ? { deleted: true } : {}),
-    ...(typeof search['sort'] === 'string' ? { sort: search['sort'] } : {}),
-  }),
+  validateSearch: (search): SegmentsSearch => {
+    const [name, sort] = [textIn(search, 'name'), sortIn(search, 'sort', ['name', 'created_at'])];
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(search['state'] === 'building' || search['state'] === 'ready' ? { state: search['state'] } : {}),
+      ...(search['deleted'] === true ? { deleted: true } : {}),
+      ...(sort === undefined ? {} : { sort }),
+    };
+  },
   component: lazyRouteComponent(() => import('./segments-page.tsx'), 'SegmentsPage'),
 });
 
@@ -36,12 +40,13 @@ const newSegmentRoute = createRoute({
 export const segmentRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments/$segment',
-  validateSearch: (search): SegmentSearch => ({
-    ...(search['status'] === 'left' ? { status: 'left' } : {}),
-    ...(typeof search['contact'] === 'string' && search['contact'] !== ''
-      ? { contact: search['contact'] }
-      : {}),
-  }),
+  validateSearch: (search): SegmentSearch => {
+    const contact = idIn(search, 'contact');
+    return {
+      ...(search['status'] === 'left' ? { status: 'left' } : {}),
+      ...(contact === undefined ? {} : { contact }),
+    };
+  },
   component: lazyRouteComponent(() => import('./segment-page.tsx'), 'SegmentPage'),
 });
 
