@@ -46,6 +46,9 @@ describe('messages', () => {
     await page.getByLabel('HTML').fill(`<p>Gracias</p><script>top.hacked=1</script>`);
     await page.getByRole('button', { name: 'Crear la plantilla' }).click();
     await visitor.isAt(name);
+    await page.getByRole('button', { name: 'Publicar la versión 1' }).click();
+    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
+    await page.getByText('Desde ahora se envía la versión 1').first().waitFor();
 
     await visitor.open('messages/routing?open=new');
     await dialog.getByLabel('Nombre', { exact: true }).fill(`Enviar ${name}`);

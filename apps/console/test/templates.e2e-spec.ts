@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, expectStatus, type Page } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
-import { MARKUP, PREVIEW_REFUSES } from './visitor.fixture.js';
+import { MARKUP, PREVIEW_REFUSES, type Visitor } from './visitor.fixture.js';
 
 const TEMPLATES = '/v1/messaging/templates';
 
@@ -38,7 +38,50 @@ async function stored(id: string): Promise<object> {
   return (await bench.tenant.admin.get<object>(`${TEMPLATES}/${id}`)).body;
 }
 
+/** Publishes the newest version of the template whose page is open. */
+async function publish({ page, dialog }: Visitor, version: number): Promise<void> {
+  await page.getByRole('button', { name: `Publicar la versión ${String(version)}` }).click();
+  await dialog.getByRole('button', { name: /^(Enviar|Publicar) esta versión$/ }).click();
+  await page
+    .getByRole('button', { name: `Publicar la versión ${String(version)}` })
+    .waitFor({ state: 'detached' });
+}
+
 describe('templates', () => {
+  it('are drafts when they are saved, and sent once somebody has seen what that changes', async () => {
+    const name = aName('Aviso');
+    const visitor = await bench.ownerAt('messages/templates/new');
+    const { page, dialog } = visitor;
+    await page.getByLabel('Nombre').fill(name);
+    await page.getByLabel('Asunto').fill('Primero');
+    await page.getByLabel('HTML', { exact: true }).fill('<p>uno</p>');
+    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await visitor.isAt(name);
+    await page.getByText('borrador, no se envía').first().waitFor();
+    const id = /templates\/([^/?]+)/.exec(page.url())?.[1] ?? '';
+    expect(await stored(id)).toMatchObject({ version: 1, published_version: null });
+    await page.getByRole('button', { name: 'Publicar la versión 1' }).click();
+    await dialog.getByText('esta será la primera versión que se envíe').waitFor();
+    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
+    await page.getByText('Desde ahora se envía la versión 1').first().waitFor();
+    expect(await stored(id)).toMatchObject({ version: 1, published_version: 1 });
+
+    await page.getByLabel('Asunto').fill('Segundo');
+    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
+    await page.getByText('se envía la versión 1, la 2 es borrador').first().waitFor();
+    expect(await stored(id)).toMatchObject({ version: 2, published_version: 1 });
+    await page.getByRole('button', { name: 'Publicar la versión 2' }).click();
+    await dialog.getByText('Ahora se envía la versión 1').waitFor();
+    await dialog.getByText('-Primero').waitFor();
+    await dialog.getByText('+Segundo').waitFor();
+    await visitor.expectAccessible();
+    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
+    await page.getByText('Desde ahora se envía la versión 2').first().waitFor();
+    expect(await stored(id)).toMatchObject({ version: 2, published_version: 2 });
+    expect(await page.getByRole('button', { name: /^Publicar la versión/ }).count()).toBe(0);
+    await visitor.expectUnbroken();
+  });
+
   it('are compared with what they said before, looked at by night, tested, and written as before', async () => {
     const { id } = await made({
       locales: { es: { subject: 'Primero', html: `<p>uno</p>\n<img src="x">${MARKUP}` } },
@@ -56,6 +99,8 @@ describe('templates', () => {
     await page.getByRole('button', { name: 'Enviarme una prueba' }).click();
     await page.getByText('La prueba va en camino').first().waitFor();
     await page.getByRole('button', { name: 'Enviar esta versión: 2' }).click();
+    await dialog.getByText('+Segundo').waitFor();
+    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
     await page.getByText('Desde ahora se envía la versión 2').first().waitFor();
     await page.getByRole('button', { name: 'Volver a escribir la versión 1' }).click();
     await dialog.getByRole('button', { name: 'Volver a escribir' }).click();
@@ -99,6 +144,7 @@ describe('layouts and partials', () => {
     await page.getByLabel('HTML', { exact: true }).fill('<p>Avenida Italia 1</p>');
     await page.getByRole('button', { name: 'Crear la plantilla' }).click();
     await page.getByText('Todavía ninguna plantilla lo usa.').waitFor();
+    await publish(visitor, 1);
 
     await visitor.open('messages/templates/new?kind=layout');
     await page.getByLabel('Nombre').fill(brand);
@@ -116,6 +162,7 @@ describe('layouts and partials', () => {
     await page.locator('textarea:focus').pressSequentially('{{ content }}');
     await page.getByRole('button', { name: 'Crear la plantilla' }).click();
     await visitor.isAt(brand);
+    await publish(visitor, 1);
 
     await visitor.open('messages/templates/new');
     await page.getByLabel('Nombre').fill(name);
@@ -161,7 +208,7 @@ describe('layouts and partials', () => {
     await page.getByText('se envía la versión 1, la 2 es borrador').first().waitFor();
     // What is written is kept, and saved over what was renewed: nobody has to choose.
     await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
-    await page.getByText('se envía la versión 3').first().waitFor();
+    await page.getByText('se envía la versión 1, la 3 es borrador').first().waitFor();
     // What was shown is of a version that is not the newest any more.
     await preview.locator('iframe').waitFor({ state: 'detached' });
     expect(await preview.getByLabel('Versión').inputValue()).toBe('3');
@@ -171,6 +218,7 @@ describe('layouts and partials', () => {
       locales: { es: { subject: 'Sin guardar' } },
       uses: [{ version: 2 }],
     });
+    await publish(visitor, 3);
 
     expectStatus(
       await bench.tenant.admin.patch(`${TEMPLATES}/${footer.id}`, { locales: { es: { html: 'tres' } } }),
@@ -272,6 +320,9 @@ describe('layouts and partials', () => {
     await beside.getByLabel('Cuerpo').fill('Hola');
     await beside.getByRole('button', { name: 'Crear la plantilla' }).click();
     await beside.getByRole('heading', { level: 1, name }).waitFor();
+    await beside.getByRole('button', { name: 'Publicar la versión 1' }).click();
+    await beside.locator('dialog[open]').getByRole('button', { name: 'Publicar esta versión' }).click();
+    await beside.getByText('La versión 1 está publicada').first().waitFor();
     await beside.close();
     // Chromium without a screen has all of its tabs in sight.
     await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));

@@ -19,12 +19,13 @@ export function EditTemplate({ opened }: { opened: Reading<Template> }): ReactNo
   const edit = useEdit({
     opened,
     body: bodyOf(draft),
-    bodyOf: (template: Template) => ({ ...bodyOf(draftFrom(template)), publish: draft.publish }),
+    bodyOf: (template: Template) => bodyOf(draftFrom(template)),
     read: () => api.GET('/v1/messaging/templates/{id}', { params }),
     write: ({ locales, ...body }, on) =>
       api.PATCH('/v1/messaging/templates/{id}', {
         params,
-        body: { ...body, locales: localesPatch(on.data.locales, locales) },
+        // What is sent changes when somebody has seen what that changes, and not before.
+        body: { ...body, locales: localesPatch(on.data.locales, locales), publish: false },
         ifMatch: on.etag,
       }),
     nameOf: (field) => t(`templateFields.${field}`),

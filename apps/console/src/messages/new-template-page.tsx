@@ -35,7 +35,8 @@ function NewTemplate(): ReactNode {
   const { kind = 'message', channel = 'email' } = newTemplateRoute.useSearch();
   const [draft, setDraft] = useState(() => newTemplate(kind, channel, locale));
   const create = useMutation({
-    mutationFn: async () => (await api.POST('/v1/messaging/templates', { body: draft })).data,
+    mutationFn: async () =>
+      (await api.POST('/v1/messaging/templates', { body: { ...draft, publish: false } })).data,
     onSuccess: async ({ id, name }) => {
       await changed();
       say(t('templateCreated', { name }));

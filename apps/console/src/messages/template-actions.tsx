@@ -1,16 +1,16 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { RotateCcw, Trash2 } from 'lucide-react';
-import { useState, type FormEvent, type ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Confirm, Dialog, DialogActions } from '../ui/dialog.tsx';
+import { Confirm } from '../ui/dialog.tsx';
 import { Failure } from '../ui/notices.tsx';
-import { NumberField } from '../ui/number-field.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import type { Template } from './template.ts';
+import { PublishVersion } from './publish-version.tsx';
+import { isPublished, type Template } from './template.ts';
 import { useTemplatesChanged } from './use-templates.ts';
 
 interface TemplateActionsProps {
@@ -27,7 +27,9 @@ export function TemplateActions({ template, etag }: TemplateActionsProps): React
   const error = remove.error ?? restore.error;
   return (
     <>
-      {!deleted && may('messaging.templates.update') && <SendVersion template={template} etag={etag} />}
+      {!deleted && !isPublished(template) && may('messaging.templates.update') && (
+        <PublishDraft template={template} etag={etag} />
+      )}
       {!deleted && may('messaging.templates.delete') && (
         <Button busy={remove.isPending} onClick={() => remove.mutate()}>
           <Trash2 aria-hidden className="size-4" />
@@ -73,64 +75,23 @@ function useActs({ id, name }: Template) {
   return { remove, restore, purge };
 }
 
-/** Publishes the draft, or goes back to an older version. */
-function SendVersion({ template, etag }: TemplateActionsProps): ReactNode {
+/** Publishes the newest version, which is a draft. */
+function PublishDraft({ template, etag }: TemplateActionsProps): ReactNode {
   const t = useTranslations('messages');
-  const api = useApi();
-  const changed = useTemplatesChanged();
-  const say = useSay();
   const [open, setOpen] = useState(false);
-  const [version, setVersion] = useState('');
-  const publish = useMutation({
-    mutationFn: async () => {
-      const body = { published_version: Number(version) };
-      const options = etag === undefined ? {} : { ifMatch: etag };
-      const params = { path: { id: template.id } };
-      await api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
-    },
-    onSuccess: async () => {
-      await changed();
-      setOpen(false);
-      say(t('versionPublished', { kind: template.kind, version: Number(version) }));
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    publish.mutate();
-  };
+  const { version } = template;
   return (
     <>
-      <Button
-        onClick={() => {
-          setVersion(String(template.version));
-          setOpen(true);
-        }}
-      >
-        {t('chooseVersion')}
+      <Button look="main" onClick={() => setOpen(true)}>
+        {t('publishVersion', { version })}
       </Button>
-      <Dialog
+      <PublishVersion
+        template={template}
+        etag={etag}
+        version={version}
         open={open}
         onClose={() => setOpen(false)}
-        title={t('chooseVersion')}
-        lead={t('chooseLead', { kind: template.kind })}
-      >
-        <form onSubmit={submit} className="flex flex-col gap-4">
-          <NumberField
-            label={t('version')}
-            min={1}
-            max={template.version}
-            required
-            value={version}
-            onChange={setVersion}
-          />
-          {publish.error !== null && <Failure error={publish.error} />}
-          <DialogActions>
-            <Button type="submit" look="main" busy={publish.isPending}>
-              {t('sendVersion', { kind: template.kind })}
-            </Button>
-          </DialogActions>
-        </form>
-      </Dialog>
+      />
     </>
   );
 }

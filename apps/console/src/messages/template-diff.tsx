@@ -7,16 +7,22 @@ type Change = Schemas['TemplateChangeDto'];
 
 const TONES = { added: 'good', removed: 'bad', changed: 'neutral' } as const;
 
+interface TemplateDiffProps {
+  changes: readonly Change[];
+  /** Of a field's name: one below what stands above all of them. */
+  heading?: 'h3' | 'h4';
+}
+
 /** What differs between two versions, field by field. */
-export function TemplateDiff({ changes }: { changes: readonly Change[] }): ReactNode {
+export function TemplateDiff({ changes, heading: Heading = 'h4' }: TemplateDiffProps): ReactNode {
   const t = useTranslations('messages');
   if (changes.length === 0) return <p className="text-soft">{t('sameContent')}</p>;
   return changes.map(({ pointer, kind, unified }) => (
     <div key={pointer} className="min-w-0">
-      <h4 className="mb-1 flex flex-wrap items-center gap-2 text-xs font-medium">
+      <Heading className="mb-1 flex flex-wrap items-center gap-2 text-xs font-medium">
         <FieldName pointer={pointer} />
         <Badge tone={TONES[kind]}>{t(`changes.${kind}`)}</Badge>
-      </h4>
+      </Heading>
       {unified === null ? (
         <p className="text-soft">{t('tooDifferent')}</p>
       ) : (

@@ -57,19 +57,12 @@ export function TemplateForm(props: TemplateFormProps): ReactNode {
           onChange={({ target }) => onChange({ ...draft, strict: target.checked })}
         />
       )}
-      <div>
-        <Checkbox
-          label={t('publishNow', { kind })}
-          checked={draft.publish}
-          onChange={({ target }) => onChange({ ...draft, publish: target.checked })}
-        />
-        {kind !== 'message' && id !== undefined && <p className="text-xs text-soft">{t('publishHint')}</p>}
-      </div>
       {children}
       <div>
         <Button type="submit" look="main" busy={busy}>
           {action}
         </Button>
+        <p className="mt-1 text-xs text-soft">{t('savedAsDraft', { kind })}</p>
       </div>
     </form>
   );

@@ -11,14 +11,14 @@ import { Confirm } from '../ui/dialog.tsx';
 import { Select } from '../ui/form.tsx';
 import { useList } from '../ui/list.ts';
 import { Failure } from '../ui/notices.tsx';
-import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
+import { PublishVersion } from './publish-version.tsx';
 import { templateRoute } from './routes.ts';
 import { TemplateDiff } from './template-diff.tsx';
 import type { Template } from './template.ts';
-import { useTemplatesChanged } from './use-templates.ts';
+import { useTemplateDiff, useTemplatesChanged } from './use-templates.ts';
 
 type Version = Schemas['TemplateVersionDto'];
 
@@ -78,8 +78,8 @@ function VersionRow({
   const t = useTranslations('messages');
   const may = useMay();
   const [asked, setAsked] = useState(false);
-  const { publish, revert } = useActs(template, etag, onReverted);
-  const error = publish.error ?? revert.error;
+  const [publishing, setPublishing] = useState(false);
+  const revert = useRevert(template, etag, onReverted);
   const writes = may('messaging.templates.update') && template.deleted_at === null;
   return (
     <li className="flex min-w-0 flex-col gap-2 py-3">
@@ -92,9 +92,8 @@ function VersionRow({
         <span className="ml-auto flex flex-wrap gap-2">
           {writes && !published && (
             <Button
-              busy={publish.isPending}
               aria-label={t('sendThis', { kind: template.kind, version })}
-              onClick={() => publish.mutate(version)}
+              onClick={() => setPublishing(true)}
             >
               {t('sendVersion', { kind: template.kind })}
             </Button>
@@ -110,7 +109,14 @@ function VersionRow({
           )}
         </span>
       </div>
-      {error !== null && <Failure error={error} />}
+      {revert.error !== null && <Failure error={revert.error} />}
+      <PublishVersion
+        template={template}
+        etag={etag}
+        version={version}
+        open={publishing}
+        onClose={() => setPublishing(false)}
+      />
       <Confirm
         open={asked}
         onClose={() => setAsked(false)}
@@ -127,8 +133,8 @@ function VersionRow({
   );
 }
 
-function useActs(
-  { id, kind }: Template,
+function useRevert(
+  { id }: Template,
   etag: string | undefined,
   onReverted: TemplateVersionsProps['onReverted'],
 ) {
@@ -138,19 +144,7 @@ function useActs(
   const params = { path: { id } };
   const options = etag === undefined ? {} : { ifMatch: etag };
   const changed = useTemplatesChanged();
-  const publish = useMutation({
-    mutationFn: async (version: number) => {
-      const body = { published_version: version };
-      await api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
-      return version;
-    },
-    onSuccess: async (version) => {
-      await changed();
-      say(t('versionPublished', { kind, version }));
-    },
-    onError: changed,
-  });
-  const revert = useMutation({
+  return useMutation({
     mutationFn: async (version: number) => {
       const body = { revert_to: version, publish: false };
       return api.PATCH('/v1/messaging/templates/{id}', { params, body, ...options });
@@ -162,26 +156,17 @@ function useActs(
     },
     onError: changed,
   });
-  return { publish, revert };
 }
 
 /** Two versions beside each other, as the address names them. */
 function Compared({ template }: { template: Template }): ReactNode {
   const t = useTranslations('messages');
-  const api = useApi();
   const navigate = useNavigate({ from: templateRoute.fullPath });
   const search = templateRoute.useSearch();
   const newest = template.version;
   const from = within(search.from, newest) ?? newest - 1;
   const to = within(search.to, newest) ?? newest;
-  const { id } = template;
-  const { data, error, refetch } = useOwnQuery({
-    queryKey: ['messages', 'templates', 'diff', id, from, to],
-    queryFn: async ({ signal }) => {
-      const params = { path: { id }, query: { from: String(from), to: String(to) } };
-      return (await api.GET('/v1/messaging/templates/{id}/diff', { params, signal })).data;
-    },
-  });
+  const { data, error, refetch } = useTemplateDiff(template.id, { from, to });
   const latest = Array.from({ length: Math.min(newest, MOST_OFFERED) }, (_, at) => newest - at);
   const versions = [...new Set([...latest, from, to])].sort((one, other) => other - one);
   const options = versions.map((version) => ({

@@ -23,7 +23,6 @@ export interface TemplateDraft {
   default_locale: string;
   locales: Locales;
   strict: boolean;
-  publish: boolean;
 }
 
 /** What layouts and partials are made of: they have no headers. */
@@ -106,13 +105,12 @@ export function newTemplate(kind: TemplateKind, channel: Channel, locale: string
     default_locale: locale,
     locales,
     strict: true,
-    publish: true,
   };
 }
 
 export function draftFrom(template: Template): TemplateDraft {
   const { name, kind, channel, layout, default_locale, locales, strict } = template;
-  return { name, kind, channel, layout, default_locale, locales, strict, publish: true };
+  return { name, kind, channel, layout, default_locale, locales, strict };
 }
 
 /** Its content as a JSON merge patch makes it of what is stored: what has gone is said as null. */

@@ -28,6 +28,20 @@ export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Chann
   });
 }
 
+/** What differs between two versions of a template. */
+export function useTemplateDiff(id: string, versions: { from: number; to: number }, enabled = true) {
+  const api = useApi();
+  const { from, to } = versions;
+  return useOwnQuery({
+    queryKey: ['messages', 'templates', 'diff', id, from, to],
+    enabled,
+    queryFn: async ({ signal }) => {
+      const params = { path: { id }, query: { from: String(from), to: String(to) } };
+      return (await api.GET('/v1/messaging/templates/{id}/diff', { params, signal })).data;
+    },
+  });
+}
+
 /** Templates that can be sent by a channel, by the beginning of their names; nothing without the right to see them. */
 export function useMessageTemplates(channel: Channel, prefix: string) {
   const api = useApi();
