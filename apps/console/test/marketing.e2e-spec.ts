@@ -166,6 +166,30 @@ describe('points', () => {
     await dialog.getByText('Revertida por').waitFor();
     await visitor.expectUnbroken();
   });
+
+  it('are all counted on Home, more than a list shows at once', async () => {
+    const { id } = await bench.contact();
+    const adjust = async (): Promise<void> => {
+      const body = { kind: 'adjust', contact_id: id, points: 1_000, reason: 'gift' };
+      const key = { 'idempotency-key': randomUUID() };
+      expectStatus(await bench.tenant.admin.post('/v1/loyalty/transactions', body, key), 201);
+    };
+    // A contact that was made this moment is asked about where it is not known yet.
+    await eventually(adjust);
+    for (let round = 0; round < 20; round += 1) await Promise.all(Array.from({ length: 10 }, adjust));
+    const { body } = await bench.tenant.admin.get<{ kinds: { adjust: { count: number; points: number } } }>(
+      '/v1/loyalty/summary',
+    );
+    expect(body.kinds.adjust.count).toBeGreaterThan(200);
+    const { page } = await bench.signedIn(bench.owner);
+    const adjusted = page.locator('dl > div').filter({ hasText: 'ajustados' });
+    await adjusted.getByText(new Intl.NumberFormat('es-CL').format(body.kinds.adjust.points)).waitFor();
+    const sent = await bench.tenant.admin.get<{ totals: { sends: number } }>('/v1/messaging/deliverability');
+    const inAll = page.locator('dl > div').filter({ hasText: 'en total' });
+    await inAll.getByText(String(sent.body.totals.sends), { exact: true }).waitFor();
+    // Nobody is counted as where their message has only come through.
+    expect(await page.locator('dl > div').filter({ hasText: 'generando contenido' }).count()).toBe(0);
+  });
 });
 
 describe('requests of persons', () => {

@@ -2,15 +2,16 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
+import { useLastSends } from './use-last-day.ts';
 
-const DAY_MS = 86_400_000;
+/** Lists say no totals: of more it is said that there are more. */
 const COUNTED = 50;
 
 interface Finding {
@@ -35,15 +36,19 @@ interface Listed {
 /** What waits for a person. Each is asked for by itself, so that one that does not answer hides no other. */
 export function Attention(): ReactNode {
   const t = useTranslations('home');
+  const { number } = useFormatter();
   const { data, refetch } = useFindings();
-  if (data === undefined) return <div aria-busy className="bones h-16" />;
-  const { findings, unanswered } = data;
+  const sends = useLastSends();
+  if (data === undefined || (sends.enabled && sends.isPending))
+    return <div aria-busy className="bones h-16" />;
+  const { findings, unanswered } = withSends(data, sends);
   const names = unanswered.map((name) => t(`asked.${name}`)).join(', ');
   return (
     <Section title={t('attention')}>
       {unanswered.length > 0 && (
         <Note tone="warn">
-          {t('unanswered', { names })} <AskAgain onClick={() => void refetch()} />
+          {t('unanswered', { names })}{' '}
+          <AskAgain onClick={() => void Promise.all([refetch(), sends.refetch()])} />
         </Note>
       )}
       {findings.length === 0 && unanswered.length === 0 && (
@@ -58,7 +63,7 @@ export function Attention(): ReactNode {
             <li key={name} className="flex items-center gap-3 px-4 py-2.5">
               <TriangleAlert aria-hidden className="size-4 shrink-0 text-warn" />
               <FindingLink name={name}>
-                {t(`findings.${name}`, { count, shown: `${count}${more ? '+' : ''}` })}
+                {t(`findings.${name}`, { count, shown: `${number(count)}${more ? '+' : ''}` })}
               </FindingLink>
             </li>
           ))}
@@ -66,6 +71,19 @@ export function Attention(): ReactNode {
       )}
     </Section>
   );
+}
+
+/** Those that failed are counted with all others of the last day. */
+function withSends(
+  { findings, unanswered }: Answer,
+  { data, error }: ReturnType<typeof useLastSends>,
+): Answer {
+  if (error !== null && data === undefined) return { findings, unanswered: [...unanswered, 'failedSends'] };
+  const count = data?.['failed'] ?? 0;
+  return {
+    findings: count > 0 ? [...findings, { name: 'failedSends', count, more: false }] : findings,
+    unanswered,
+  };
 }
 
 function AskAgain({ onClick }: { onClick: () => void }): ReactNode {
@@ -105,7 +123,6 @@ function useFindings(): UseQueryResult<Answer> {
     refetchInterval: 30_000,
     queryFn: async ({ signal }) => {
       const limit = COUNTED;
-      const since = new Date(Date.now() - DAY_MS).toISOString();
       const ask = (query: Record<string, unknown>) => ({ params: { query: { limit, ...query } }, signal });
       const finding = async (
         name: Name,
@@ -125,9 +142,6 @@ function useFindings(): UseQueryResult<Answer> {
       const asked = await Promise.all([
         finding('deadLetters', 'core.jobs.read', () =>
           api.GET('/v1/core/dead-letters', ask({ state: 'pending' })),
-        ),
-        finding('failedSends', 'messaging.sends.read', () =>
-          api.GET('/v1/messaging/sends', ask({ state: 'failed', 'created_at[gte]': since })),
         ),
         finding('disabledEndpoints', 'messaging.webhooks.read', () =>
           api.GET('/v1/messaging/webhook-endpoints', ask({ enabled: false })),
