@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { useNamesById } from '../ui/names-by-id.ts';
 import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
@@ -25,17 +26,12 @@ export function useCampaign(id: string) {
 export const useCampaignsChanged = (): (() => Promise<void>) => useReadAnew('campaigns');
 
 /** What campaigns are called, where one may see them. */
-export function useCampaignNames(enabled: boolean): ReadonlyMap<string, string> {
+export function useCampaignNames(ids: readonly string[], enabled: boolean): ReadonlyMap<string, string> {
   const api = useApi();
-  const { data } = useOwnQuery({
-    queryKey: ['campaigns', 'names'],
-    enabled,
-    queryFn: async ({ signal }) => {
-      const params = { query: { limit: MOST_NAMES, include_deleted: true } };
-      return (await api.GET('/v1/messaging/campaigns', { params, signal })).data.data;
-    },
+  return useNamesById(['campaigns', 'names'], ids, enabled, async (asked, signal) => {
+    const params = { query: { 'id[in]': asked, include_deleted: true, limit: MOST_NAMES } };
+    return (await api.GET('/v1/messaging/campaigns', { params, signal })).data.data;
   });
-  return new Map((data ?? []).map(({ id, name }) => [id, name]));
 }
 
 /** Runs it: everybody who is in the audience at that instant. */

@@ -3,14 +3,29 @@ import { useTranslations } from 'use-intl';
 import { useCampaignNames } from '../campaigns/use-campaigns.ts';
 import { CHANNELS, isOneOf } from '../messages/vocabulary.ts';
 import { useMay } from '../session/use-session.tsx';
+import { isId } from '../ui/search-params.ts';
 import { OTHER_GROUPS, type Grouping } from './deliverability.ts';
 
+/** What campaigns are called where groups are campaigns, asked for together. */
+export function useGroupNames(
+  by: Grouping | undefined,
+  groups: readonly (string | null)[],
+): ReadonlyMap<string, string> {
+  const may = useMay();
+  const ids = groups.flatMap((group) => (group !== null && isId(group) ? group : []));
+  return useCampaignNames(ids, by === 'campaign' && may('messaging.campaigns.read'));
+}
+
+interface GroupNameProps {
+  by: Grouping;
+  group: string | null;
+  names: ReadonlyMap<string, string>;
+}
+
 /** What a group is called: a channel in words, a campaign by its name. */
-export function GroupName({ by, group }: { by: Grouping; group: string | null }): ReactNode {
+export function GroupName({ by, group, names }: GroupNameProps): ReactNode {
   const t = useTranslations('deliverability');
   const words = useTranslations('messages');
-  const may = useMay();
-  const names = useCampaignNames(by === 'campaign' && may('messaging.campaigns.read'));
   if (group === null) return t(`without.${by}`);
   if (group === OTHER_GROUPS) return t('others');
   if (by === 'channel' && isOneOf(CHANNELS, group)) return words(`channels.${group}`);

@@ -17,7 +17,7 @@ import {
   type Grouping,
   type Period,
 } from './deliverability.ts';
-import { GroupName } from './group-name.tsx';
+import { GroupName, useGroupNames } from './group-name.tsx';
 import { deliverabilityRoute, type DeliverabilitySearch } from './routes.ts';
 
 interface GroupsProps {
@@ -36,13 +36,18 @@ export function Groups({ by, read, range }: GroupsProps): ReactNode {
   const t = useTranslations('deliverability');
   const change = useChangeOf<DeliverabilitySearch>();
   const { group, sort = 'sends' } = deliverabilityRoute.useSearch();
-  const columns = useColumns(by, range);
+  const periods = sorted(read.data?.data ?? [], sort);
+  const names = useGroupNames(
+    by,
+    periods.map(({ group: name }) => name),
+  );
+  const columns = useColumns(by, range, names);
   return (
     <Section title={t(`byGroup.${by}`)} lead={t('groupsLead')}>
       <DataTable
         label={t(`byGroup.${by}`)}
         list={{
-          items: sorted(read.data?.data ?? [], sort),
+          items: periods,
           loading: read.isPending,
           error: read.error,
           hasMore: false,
@@ -62,7 +67,11 @@ export function Groups({ by, read, range }: GroupsProps): ReactNode {
   );
 }
 
-function useColumns(by: Grouping, range: GroupsProps['range']): Column<Period>[] {
+function useColumns(
+  by: Grouping,
+  range: GroupsProps['range'],
+  names: ReadonlyMap<string, string>,
+): Column<Period>[] {
   const t = useTranslations('deliverability');
   const format = useFormatter();
   const may = useMay();
@@ -70,7 +79,11 @@ function useColumns(by: Grouping, range: GroupsProps['range']): Column<Period>[]
     value === null ? '–' : format.number(value, { style: 'percent', maximumFractionDigits: 1 });
   const listed = may('messaging.sends.read') && (by === 'channel' || by === 'campaign');
   return [
-    { id: 'group', header: t(`groupings.${by}`), cell: ({ group }) => <GroupName by={by} group={group} /> },
+    {
+      id: 'group',
+      header: t(`groupings.${by}`),
+      cell: ({ group }) => <GroupName by={by} group={group} names={names} />,
+    },
     {
       id: 'sends',
       header: t('sends'),

@@ -5,7 +5,7 @@ import { useMay, usePerson } from '../session/use-session.tsx';
 import { useChangeOf } from '../ui/beside.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { instantsOf, NO_GROUP, RATES, sendsOf, type Figures } from './deliverability.ts';
-import { GroupName } from './group-name.tsx';
+import { GroupName, useGroupNames } from './group-name.tsx';
 import { deliverabilityRoute, type DeliverabilitySearch } from './routes.ts';
 
 interface SummaryProps {
@@ -60,14 +60,16 @@ function Of({ range }: Pick<SummaryProps, 'range'>): ReactNode {
   const { group_by: by, group } = deliverabilityRoute.useSearch();
   const change = useChangeOf<DeliverabilitySearch>();
   const chosen = by === undefined ? undefined : group;
-  const sends = sendsOf(chosen === undefined ? undefined : by, chosen === NO_GROUP ? null : (chosen ?? null));
+  const named = chosen === NO_GROUP ? null : (chosen ?? null);
+  const names = useGroupNames(by, [named]);
+  const sends = sendsOf(chosen === undefined ? undefined : by, named);
   return (
     <div className="flex flex-wrap items-center gap-2">
       <h2 className="grow text-base font-semibold">
         {by === undefined || chosen === undefined ? (
           t('ofAll')
         ) : (
-          <GroupName by={by} group={chosen === NO_GROUP ? null : chosen} />
+          <GroupName by={by} group={named} names={names} />
         )}
       </h2>
       {chosen !== undefined && (

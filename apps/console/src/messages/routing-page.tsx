@@ -86,7 +86,7 @@ function Rules(): ReactNode {
     <Rows
       label={t('pages.routing')}
       list={list}
-      columns={useColumns()}
+      columns={useColumns(list.items)}
       open={open}
       filtered={filtered}
       empty={<Empty title={t('noRouting')}>{t('noRoutingLead')}</Empty>}
@@ -94,9 +94,9 @@ function Rules(): ReactNode {
   );
 }
 
-function useColumns(): Column<RoutingRule>[] {
+function useColumns(rules: readonly RoutingRule[]): Column<RoutingRule>[] {
   const t = useTranslations('messages');
-  const templates = useTemplateNames();
+  const templates = useTemplateNames(rules.map(({ template_id: id }) => id));
   return [
     { id: 'name', header: t('name'), cell: ({ name }) => <bdi className="font-medium">{name}</bdi> },
     { id: 'state', header: t('state'), cell: (rule) => <RoutingState rule={rule} /> },
@@ -114,12 +114,8 @@ function useColumns(): Column<RoutingRule>[] {
       id: 'template',
       header: t('template'),
       cell: ({ template_id: id }) => {
-        const found = templates?.find((each) => each.id === id);
-        return found === undefined ? (
-          <code className="font-mono text-xs">{id}</code>
-        ) : (
-          <bdi>{found.name}</bdi>
-        );
+        const name = templates.get(id);
+        return name === undefined ? <code className="font-mono text-xs">{id}</code> : <bdi>{name}</bdi>;
       },
     },
     { id: 'category', header: t('category'), cell: ({ category }) => t(`categories.${category}`) },

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { useNamesById } from '../ui/names-by-id.ts';
 import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import type { RoutingRule } from './routing-draft.ts';
@@ -29,17 +30,13 @@ export function useTurnRouting(id: string) {
   });
 }
 
-/** The templates that can be chosen, for who may see them. */
-export function useTemplateNames(): readonly { id: string; name: string; channel: string }[] | undefined {
+/** What templates are called, for who may see them. */
+export function useTemplateNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const api = useApi();
   const may = useMay();
-  const { data } = useOwnQuery({
-    queryKey: ['messages', 'templates', 'names'],
-    enabled: may('messaging.templates.read'),
-    queryFn: async ({ signal }) => {
-      const params = { query: { limit: MOST_TEMPLATES, kind: 'message' as const } };
-      return (await api.GET('/v1/messaging/templates', { params, signal })).data.data;
-    },
+  const key = ['messages', 'templates', 'names'];
+  return useNamesById(key, ids, may('messaging.templates.read'), async (asked, signal) => {
+    const params = { query: { 'id[in]': asked, include_deleted: true, limit: MOST_TEMPLATES } };
+    return (await api.GET('/v1/messaging/templates', { params, signal })).data.data;
   });
-  return data;
 }

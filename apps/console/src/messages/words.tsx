@@ -24,7 +24,7 @@ export function Reason({ code }: { code: string | null }): ReactNode {
 export function TemplateLink({ id }: { id: string }): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
-  const name = useTemplateNames()?.find((each) => each.id === id)?.name;
+  const name = useTemplateNames([id]).get(id);
   if (!may('messaging.templates.read')) return <Id value={id} />;
   return (
     <Link

@@ -76,7 +76,7 @@ function ContactFilters(): ReactNode {
   const t = useTranslations('contacts');
   const { q, segment, deleted } = useSearch({ from: FROM });
   const change = useChangeSearch();
-  const segments = useSegmentNames();
+  const segments = useSegmentNames(segment);
   return (
     <Filters>
       <SearchField
@@ -102,7 +102,8 @@ function ContactFilters(): ReactNode {
   );
 }
 
-function useSegmentNames(): { id: string; name: string }[] {
+/** Those that are offered, and the one that is chosen. */
+function useSegmentNames(chosen: string | undefined): readonly { id: string; name: string }[] {
   const api = useApi();
   const may = useMay();
   const { data } = useOwnQuery({
@@ -113,7 +114,15 @@ function useSegmentNames(): { id: string; name: string }[] {
       return (await api.GET('/v1/core/segments', { params: { query }, signal })).data.data;
     },
   });
-  return data ?? [];
+  const offered = data ?? [];
+  const isMissing = data !== undefined && chosen !== undefined && !data.some(({ id }) => id === chosen);
+  const { data: other } = useOwnQuery({
+    queryKey: ['segments', 'name', chosen],
+    enabled: isMissing,
+    queryFn: async ({ signal }) =>
+      (await api.GET('/v1/core/segments/{id}', { params: { path: { id: chosen ?? '' } }, signal })).data,
+  });
+  return isMissing && other !== undefined ? [...offered, other] : offered;
 }
 
 function Contacts(): ReactNode {
