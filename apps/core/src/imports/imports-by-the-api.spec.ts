@@ -2,7 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { newId } from '@customer-platform/database';
 import { recordOf } from '@customer-platform/events';
-import { expectProblem, expectStatus } from '@customer-platform/testing';
+import { eventually, expectProblem, expectStatus } from '@customer-platform/testing';
+import { Client } from 'pg';
 import { CONTACT_FIELDS, FIELD_NAMES, type ContactField } from '../contacts/contact-field-table.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, IMPORTS, lines, MAPPING, send, sendParts } from './import.fixture.js';
@@ -204,5 +205,30 @@ describe('GET /v1/core/imports/{id}', () => {
     expectProblem(await other.get(`${IMPORTS}/${id}`), 404, 'not_found');
     expectProblem(await other.get(`${IMPORTS}/${newId()}`), 404, 'not_found');
     expectProblem(await other.get(`${IMPORTS}/${id}`, { headers: { accept: 'text/csv' } }), 404, 'not_found');
+  });
+
+  it('breaks the file of errors off under the hands of who may read imports no more', async () => {
+    const { id: organizationId, caller } = core.anOrganization();
+    const { id } = await imported(caller, lines('id,mail,name', 'r-1,none,'));
+    const { registry } = core.app;
+    const key = registry.key({ organizationId, permissions: ['core.imports.read'] });
+    const former = core.app.with(key);
+    const holder = new Client({ connectionString: core.database.adminUrl });
+    await holder.connect();
+    try {
+      await holder.query('BEGIN; LOCK TABLE import_errors IN ACCESS EXCLUSIVE MODE');
+      const download = former.download(`${IMPORTS}/${id}`, 'text/csv').then(
+        ({ bytes }) => bytes.length,
+        () => 'broken off',
+      );
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%import_errors%'`;
+      await eventually(async () => expect(await core.database.query(waiting)).toHaveLength(1));
+      registry.permit(key, ['core.contacts.read']);
+      await eventually(async () => expectStatus(await former.get('/v1/core/contacts?limit=1'), 200));
+      await holder.query('COMMIT');
+      expect(await download).toBe('broken off');
+    } finally {
+      await holder.end();
+    }
   });
 });

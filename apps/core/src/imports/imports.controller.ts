@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Readable } from 'node:stream';
-import { Controller, Req, StreamableFile } from '@nestjs/common';
+import { Controller, Req, type StreamableFile } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiExtraModels, ApiHeader, getSchemaPath } from '@nestjs/swagger';
 import {
   Context,
@@ -94,10 +93,6 @@ export class ImportsController {
     @Req() request: IncomingMessage,
   ): Promise<ImportDto | StreamableFile> {
     if (!/\btext\/csv\b/i.test(request.headers.accept ?? '')) return this.imports.get(context, id, query);
-    const lines = await this.imports.errorsAsCsv(context, id);
-    return new StreamableFile(Readable.from(lines, { objectMode: false }), {
-      type: 'text/csv; charset=utf-8',
-      disposition: `attachment; filename="import-${id}-errors.csv"`,
-    });
+    return this.imports.errorsAsCsv(context, id);
   }
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { Installation, retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
+import { DownloadsModule } from '../downloads/downloads.module.js';
 import { FileStore } from './files/file-store.js';
 import { configuredStore, ImportFiles } from './files/import-files.js';
 import { ImportsController } from './imports.controller.js';
@@ -25,7 +26,7 @@ export const OLD_IMPORT_ERRORS: RetentionOptions = {
 
 /** Imports of contacts. */
 @Module({
-  imports: [ConsentsModule, ContactsModule],
+  imports: [ConsentsModule, ContactsModule, DownloadsModule],
   controllers: [ImportsController],
   providers: [
     { provide: FileStore, useFactory: configuredStore, inject: [Installation] },

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Injectable } from '@nestjs/common';
+import { Injectable, type StreamableFile } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database, pageOf, type Transaction } from '@customer-platform/database';
 import {
@@ -11,6 +11,7 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
+import { Downloads } from '../downloads/downloads.js';
 import { CSV_HEAD, csvLineOf } from './errors-as-csv.js';
 import {
   toImportSummaryDto,
@@ -52,6 +53,7 @@ export class ImportsService {
     private readonly slots: UploadSlots,
     private readonly audit: Audit,
     private readonly signal: ImportSignal,
+    private readonly downloads: Downloads,
     private readonly clock: Clock,
   ) {}
 
@@ -111,10 +113,17 @@ export class ImportsService {
     });
   }
 
-  /** All of its errors as a file, piece by piece. @throws Problem `not_found`, before any of it is read */
-  async errorsAsCsv(context: RequestContext, id: string): Promise<AsyncIterable<string>> {
+  /** All of its errors as a file, piece by piece, for as long as the caller may read them. @throws Problem `not_found`, before any of it is read */
+  async errorsAsCsv(context: RequestContext, id: string): Promise<StreamableFile> {
     await this.database.inOrganization(context, (tx) => find(tx, id));
-    return this.csv(context, id);
+    return this.downloads.file(context, {
+      needed: ['core.imports.read'],
+      pieces: this.csv(context, id),
+      options: {
+        type: 'text/csv; charset=utf-8',
+        disposition: `attachment; filename="import-${id}-errors.csv"`,
+      },
+    });
   }
 
   private async *csv(context: RequestContext, id: string): AsyncGenerator<string> {

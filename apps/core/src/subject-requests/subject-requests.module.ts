@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
+import { DownloadsModule } from '../downloads/downloads.module.js';
 import { MergesModule } from '../contacts/merge/merges.module.js';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ArchiveDownload } from './archive/archive-download.js';
@@ -38,7 +39,14 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
 
 /** The rights of data subjects. */
 @Module({
-  imports: [BlocklistModule, ConsentsModule, ContactsModule, MergesModule, ReceiptKeysModule],
+  imports: [
+    BlocklistModule,
+    ConsentsModule,
+    ContactsModule,
+    DownloadsModule,
+    MergesModule,
+    ReceiptKeysModule,
+  ],
   controllers: [ReceiptsConsumer, SubjectRequestsController],
   providers: [
     ArchiveDownload,

@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream';
-import { Injectable, StreamableFile } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { Audit } from '@customer-platform/audit';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { Answer, type RequestContext } from '@customer-platform/http';
 import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
+import { Downloads } from '../../downloads/downloads.js';
 import type { SubjectRequestRow } from '../subject-request.row.js';
 import { ArchivePieces } from './archive-pieces.js';
 import { ArchiveSeal, type ArchiveName } from './archive-seal.js';
@@ -30,6 +30,7 @@ type FoundRow = Pick<SubjectRequestRow, 'state' | 'result_sha256' | 'result_byte
   readonly national_ids_of: string[] | null;
 };
 
+const READ: Permission = 'core.subject_requests.read';
 /** What stands in an archive is what these show. */
 const PERSON: Permission = 'core.contacts.read';
 const NATIONAL_ID: Permission = 'core.contacts.read_national_id';
@@ -41,12 +42,13 @@ export class ArchiveDownload {
     private readonly database: Database,
     private readonly seal: ArchiveSeal,
     private readonly audit: Audit,
+    private readonly downloads: Downloads,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * The archive as a file, piece by piece, in which no transaction waits for the reader. Each national id that it holds
-   * in full is read by that, and is on record as such; so is the refusal.
+   * The archive as a file, piece by piece, in which no transaction waits for the reader, for as long as the caller may
+   * have it. Each national id that it holds in full is read by that, and is on record as such; so is the refusal.
    * @throws Problem `permission_denied`, `not_found`, `invalid_state` while there is none, `result_expired`
    */
   async open(context: RequestContext, id: string): Promise<Answer> {
@@ -65,7 +67,9 @@ export class ArchiveDownload {
       });
       const name = { organization_id: tx.organizationId, subject_request_id: id };
       const kept = new ArchivePieces(this.database, name, this.seal.keyOf(name, sealed));
-      return new Answer(new StreamableFile(Readable.from(kept.file(pieces), { objectMode: false })), {
+      const needed: Permission[] = [READ, PERSON];
+      if (row.national_ids_of?.length !== 0) needed.push(NATIONAL_ID);
+      return new Answer(this.downloads.file(context, { needed, pieces: kept.file(pieces) }), {
         'Cache-Control': 'no-store',
         'Content-Type': ARCHIVE_TYPE,
         'Content-Length': row.result_bytes ?? '',
