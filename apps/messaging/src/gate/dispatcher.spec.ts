@@ -31,6 +31,7 @@ describe('the places of a transport', () => {
       claims as unknown as Claims,
       { of: () => ({ capacity: () => 24 }) } as unknown as Transports,
       work as unknown as DispatchBatch,
+      { of: (organizationId) => organizationId },
       GENERAL_LANES,
     );
     dispatcher.onApplicationBootstrap();

@@ -4,6 +4,7 @@ import { log, Pace, SteadyLoop } from '@customer-platform/http';
 import { waitAtMost } from '../jobs/wait-at-most.js';
 import { WakeableSleep } from '../jobs/wakeable-sleep.js';
 import type { MessagingConfig } from '../messaging.config.js';
+import type { Tenants } from '../organizations/tenants.js';
 import { DispatchSignal, type DispatchLane } from '../sends/dispatch-signal.js';
 import { CAMPAIGN_LANE, LANES } from '../sends/send.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -11,6 +12,7 @@ import { Claims, type DueGroup, type GroupShare } from './claims.js';
 import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
 import { fairShares, type Wanting } from './fair-shares.js';
 import { Slots } from './slots.js';
+import { TenantTurns, type Turn } from './tenant-turns.js';
 import { Transports } from './transports/transports.js';
 
 /** What one dispatcher takes up. */
@@ -67,6 +69,9 @@ interface Share extends GroupShare {
   readonly transport: string | undefined;
 }
 
+/** A group, and how what is of it leaves. */
+type DueWithPlan = Awaited<ReturnType<Claims['dueGroups']>>[number];
+
 /** What a group may be given. */
 interface Offer extends Wanting {
   readonly group: DueGroup;
@@ -92,7 +97,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private readonly rest = new WakeableSleep();
   private readonly pace: Pace;
   private readonly loop: SteadyLoop;
-  private turn = 0;
+  private readonly turns: TenantTurns;
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -101,8 +106,10 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     private readonly claims: Claims,
     private readonly transports: Transports,
     private readonly work: DispatchBatch,
+    tenants: Pick<Tenants, 'of'>,
     private readonly own: DispatcherLanes,
   ) {
+    this.turns = new TenantTurns(tenants);
     this.pace = new Pace(own.pollMs, { everyMs: own.quietPollMs });
     this.loop = new SteadyLoop({ name: `dispatch-${own.signal}`, takes: 'rows of sends' });
   }
@@ -208,10 +215,8 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   /** What may be taken of each group: fair shares of a batch, within what its transport can carry. */
   private async shares(): Promise<Share[]> {
     const due = await this.claims.dueGroups(this.own.lanes);
-    const groups = this.rotated(due.filter(({ group }) => !this.lateOf.has(keyOf(group)))).slice(0, BATCH);
-    const each = Math.max(1, Math.floor(BATCH / Math.max(1, groups.length)));
-    const wanting = groups.flatMap(({ group, plan }): Offer[] => {
-      const most = this.slow.has(keyOf(group)) ? Math.min(each, MOST_OF_SLOW) : each;
+    const wanting = this.inTurn(due).flatMap(({ of: { group, plan }, places }): Offer[] => {
+      const most = this.slow.has(keyOf(group)) ? Math.min(places, MOST_OF_SLOW) : places;
       if (!plan) return [{ group, most, maxPerSecond: undefined, transport: undefined }];
       const { transportKey: transport, maxPerSecond } = plan;
       this.slots.allow(transport, Math.ceil(this.transports.of(plan).capacity() * this.own.share));
@@ -224,12 +229,11 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     });
   }
 
-  /** Another group is first each time, of those in a lane; where there are more than places in a batch, of all. */
-  private rotated<T extends { group: DueGroup }>(groups: readonly T[]): readonly T[] {
-    this.turn += 1;
-    if (groups.length > BATCH) return rotatedBy(groups, this.turn * BATCH);
-    const lanes = Map.groupBy(groups, ({ group }) => group.lane);
-    return [...lanes.values()].flatMap((lane) => rotatedBy(lane, this.turn));
+  /** Tenants take turns, whatever lanes and channels theirs wait in; of what has its turn the first lane comes first. */
+  private inTurn(due: readonly DueWithPlan[]): Turn<DueWithPlan>[] {
+    const ready = due.filter(({ group }) => !this.lateOf.has(keyOf(group)));
+    const waiting = ready.map((one) => ({ ...one, organizationId: one.group.organizationId }));
+    return this.turns.give(waiting, BATCH).sort((one, other) => one.of.group.lane - other.of.group.lane);
   }
 
   private begin(sends: readonly ClaimedSend[], shares: readonly Share[]): void {
@@ -281,9 +285,4 @@ function groupOf({ organizationId, channel, lane }: ClaimedSend): string {
 
 function keyOf({ organizationId, channel, lane }: DueGroup): string {
   return `${organizationId}/${channel}/${String(lane)}`;
-}
-
-function rotatedBy<T>(list: readonly T[], by: number): readonly T[] {
-  const first = list.length === 0 ? 0 : by % list.length;
-  return [...list.slice(first), ...list.slice(0, first)];
 }

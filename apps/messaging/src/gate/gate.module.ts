@@ -3,6 +3,7 @@ import { retentionOf } from '@customer-platform/database';
 import { IdentityLinks } from '../identity-mail/identity-links.js';
 import { IdentityMailLimits, OLD_IDENTITY_MAILS } from '../identity-mail/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { Tenants } from '../organizations/tenants.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { Claims } from './claims.js';
 import { DispatchBatch, StuckSends } from './dispatch-batch.js';
@@ -24,14 +25,15 @@ const CAMPAIGN_DISPATCHER = Symbol('CAMPAIGN_DISPATCHER');
 function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryProvider<Dispatcher> {
   return {
     provide,
-    inject: [MESSAGING_CONFIG, DispatchSignal, Claims, Transports, DispatchBatch],
+    inject: [MESSAGING_CONFIG, DispatchSignal, Claims, Transports, DispatchBatch, Tenants],
     useFactory: (
       config: MessagingConfig,
       signal: DispatchSignal,
       claims: Claims,
       transports: Transports,
       work: DispatchBatch,
-    ) => new Dispatcher(config, signal, claims, transports, work, lanes),
+      tenants: Tenants,
+    ) => new Dispatcher(config, signal, claims, transports, work, tenants, lanes),
   };
 }
 

@@ -4,6 +4,7 @@ import { Clock, Database } from '@customer-platform/database';
 import { IDENTITY_LANE } from '../../sends/send.js';
 import { SendJournal } from '../../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from '../claimed-send.js';
+import type { Turn } from '../tenant-turns.js';
 
 /** A dispatcher that takes longer than this has died, or is as good as dead: others take its sends over. */
 const CLAIM_MS = 30_000;
@@ -26,11 +27,11 @@ const ENTER_LANE = `SELECT set_config('messaging.lane', 'identity', true)`;
 
 const CLAIM = `
   WITH picked AS (
-    SELECT due.* FROM unnest($1::uuid[]) AS share (organization_id), LATERAL (
+    SELECT due.* FROM unnest($1::uuid[], $2::int[]) AS share (organization_id, take), LATERAL (
       SELECT s.organization_id, s.id, s.state FROM sends s
        WHERE s.organization_id = share.organization_id AND s.lane = ${IDENTITY_LANE} AND s.due_at IS NOT NULL
          AND s.due_at <= $3
-       ORDER BY s.due_at LIMIT $2 FOR UPDATE SKIP LOCKED) AS due
+       ORDER BY s.due_at LIMIT share.take FOR UPDATE SKIP LOCKED) AS due
   ), claimed AS (
     UPDATE sends s SET claim = $4, due_at = $5, updated_at = $3,
            state = CASE s.state WHEN 'accepted' THEN 'rendering' WHEN 'held' THEN 'gated' ELSE s.state END
@@ -39,6 +40,11 @@ const CLAIM = `
   )
   SELECT *, NULL::jsonb AS data, NULL::jsonb AS event, NULL::jsonb AS content,
     NULL::boolean AS withholds_contact FROM claimed`;
+
+/** An organization whose mail is due. */
+interface WaitingOrganization {
+  readonly organizationId: string;
+}
 
 /** Which of identity's mails are taken up next, and by whom: each by one dispatcher at a time, whatever dies. */
 @Injectable()
@@ -50,21 +56,23 @@ export class IdentityClaims {
   ) {}
 
   /** The organizations whose mail is due. */
-  waiting(): Promise<string[]> {
+  waiting(): Promise<WaitingOrganization[]> {
     return this.database.acrossOrganizations(async (tx) => {
       const rows = await tx.prepared<{ organization_id: string }>(WAITING, [this.clock.now()]);
-      return rows.map((row) => row.organization_id);
+      return rows.map(({ organization_id: organizationId }) => ({ organizationId }));
     });
   }
 
-  /** Takes up to `each` of each organization's, the longest due first. */
-  take(organizationIds: readonly string[], each: number): Promise<ClaimedSend[]> {
+  /** Takes up to as many of each organization's as it has places, the longest due first. */
+  take(turns: readonly Turn<WaitingOrganization>[]): Promise<ClaimedSend[]> {
     return this.database.acrossOrganizations(
       async (tx) => {
         const now = this.clock.now();
         const until = new Date(now.getTime() + CLAIM_MS);
         await tx.query(ENTER_LANE);
-        const rows = await tx.prepared<ClaimedRow>(CLAIM, [organizationIds, each, now, randomUUID(), until]);
+        const ids = turns.map(({ of }) => of.organizationId);
+        const most = turns.map(({ places }) => places);
+        const rows = await tx.prepared<ClaimedRow>(CLAIM, [ids, most, now, randomUUID(), until]);
         const sends = rows.map(toClaimedSend);
         const steps = sends.flatMap((send) => {
           const state = { accepted: 'rendering', held: 'gated' }[send.previous as string];

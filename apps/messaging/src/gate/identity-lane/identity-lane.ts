@@ -8,10 +8,12 @@ import { log, Pace, SteadyLoop } from '@customer-platform/http';
 import { waitAtMost } from '../../jobs/wait-at-most.js';
 import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { Tenants } from '../../organizations/tenants.js';
 import { DispatchSignal } from '../../sends/dispatch-signal.js';
 import type { ClaimedSend } from '../claimed-send.js';
 import { DispatchBatch, type BatchOwner } from '../dispatch-batch.js';
 import { GENERAL_LANES } from '../dispatcher.js';
+import { TenantTurns } from '../tenant-turns.js';
 import { Transports } from '../transports/transports.js';
 import { IdentityClaims } from './identity-claims.js';
 import { identityPlan } from './identity-plan.js';
@@ -31,8 +33,8 @@ const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
  * Identity's own mail on a way of its own (messaging.md §3): its sends, transport and turn are nobody else's, so no
- * organization's backlog, templates or providers delay it; between organizations it goes round, so that who invites ten
- * thousand people keeps nobody else's mail waiting. After the claim it passes the same gate as everything.
+ * organization's backlog, templates or providers delay it; between tenants it goes round, and in each between its
+ * organizations, so that who invites ten thousand people keeps nobody else's mail waiting. After the claim it passes the same gate as everything.
  */
 @Injectable()
 export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
@@ -44,7 +46,7 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
   private readonly rest = new WakeableSleep();
   private readonly pace = new Pace(POLL_MS, { everyMs: QUIET_POLL_MS });
   private readonly loop = new SteadyLoop({ name: 'dispatch-identity', takes: 'rows of sends' });
-  private turn = 0;
+  private readonly turns: TenantTurns;
   private running: Promise<void> = Promise.resolve();
 
   constructor(
@@ -53,7 +55,10 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     private readonly claims: IdentityClaims,
     private readonly transports: Transports,
     @Inject(IDENTITY_BATCH) private readonly work: DispatchBatch,
-  ) {}
+    tenants: Tenants,
+  ) {
+    this.turns = new TenantTurns(tenants);
+  }
 
   onApplicationBootstrap(): void {
     if (!this.config.identitySmtp) {
@@ -108,19 +113,11 @@ export class IdentityLane implements OnApplicationBootstrap, BeforeApplicationSh
     if (!smtp) return 0;
     const room = Math.min(BATCH, this.transports.of(identityPlan(smtp)).capacity()) - this.inHand;
     if (room <= 0) return 0;
-    const organizations = this.rotated(await this.claims.waiting(), room);
-    if (organizations.length === 0) return 0;
-    const sends = await this.claims.take(organizations, Math.floor(room / organizations.length));
+    const turns = this.turns.give(await this.claims.waiting(), room);
+    if (turns.length === 0) return 0;
+    const sends = await this.claims.take(turns);
     for (const send of sends) this.begin(send);
     return sends.length;
-  }
-
-  /** Where more organizations wait than there is room, another one is first each time. */
-  private rotated(organizations: readonly string[], room: number): readonly string[] {
-    if (organizations.length <= room) return organizations;
-    const from = this.turn % organizations.length;
-    this.turn = from + room;
-    return [...organizations.slice(from), ...organizations.slice(0, from)].slice(0, room);
   }
 
   /** Each by itself: one whose link is slow to come holds up no other. */
