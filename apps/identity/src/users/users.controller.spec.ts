@@ -229,6 +229,26 @@ describe('users', () => {
       for (const caller of [other.admin, admin])
         for (const answer of await Promise.all(calls(caller))) expectProblem(answer, 403, 'user_not_managed');
       await other.admin.delete(`/v1/identity/memberships?user_id=${id}`);
+  it('reset_mfa tells of all factors by the event of the first, so that their user has one mail', async () => {
+    const id = await bench.person(home.id);
+    await bench.within(home.id, (tx) =>
+      tx.query(
+        `INSERT INTO mfa_factors (organization_id, id, user_id, type, name, secret, confirmed_at, pending_until, created_at)
+         SELECT $1, gen_random_uuid(), $2, 'totp', name, '\\x00', at,
+                CASE WHEN at IS NULL THEN now() + interval '1 hour' END, now() + n * interval '1 s'
+           FROM (VALUES (1, 'Phone', now()), (2, 'Tablet', now()), (3, 'Begun', NULL)) AS factor (n, name, at)`,
+        [home.id, id],
+      ),
+    );
+    expectStatus(await admin.patch(at(id), { reset_mfa: true }), 200);
+    const told = await bench.database.query<{ names: string[] }>(
+      `SELECT (message ->> 1)::json -> 'data' -> 'names' AS names FROM outbox, json_array_elements(messages) AS message
+        WHERE topic = 'identity.domain-events' AND message ->> 1 LIKE '%mfa_factor.removed%' AND message ->> 1 LIKE $1`,
+      [`%${id}%`],
+    );
+    expect(told.map(({ names }) => names)).toEqual([['Phone', 'Tablet'], []]);
+  });
+
       expectProblem(await other.admin.get(at(id)), 404, 'not_found');
       expectStatus(await admin.patch(at(id), { name: 'Ours again' }), 200);
     });

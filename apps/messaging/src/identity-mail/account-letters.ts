@@ -9,11 +9,15 @@ interface AccountFacts {
   readonly when: string;
   /** True where there is a page on which a new password is asked for. */
   readonly leads: boolean;
+  /** What the factors are called that it is about; empty where that is not known. */
+  readonly names: readonly string[];
 }
 
 /** A change: its subject, and the sentence that says so. */
 interface Change {
   readonly subject: string;
+  /** The subject where it is about several. */
+  readonly subjectOfSeveral?: string;
   readonly happened: (facts: AccountFacts) => string;
 }
 
@@ -31,8 +35,11 @@ const CHANGES: Readonly<Record<Language, Readonly<Record<AccountChange, Change>>
     },
     factor_removed: {
       subject: 'A second factor was removed from your account',
-      happened: ({ organization, when }) =>
-        `A second factor, an app that makes codes, was removed from your account at ${organization}${when}. It is not asked for any more.`,
+      subjectOfSeveral: 'Your second factors were removed from your account',
+      happened: ({ organization, when, names }) =>
+        names.length > 1
+          ? `${String(names.length)} second factors, apps that make codes, were removed from your account at ${organization}${when}: ${listed('en', names)}. They are not asked for any more.`
+          : `A second factor, an app that makes codes, was removed from your account at ${organization}${when}${called(names)}. It is not asked for any more.`,
     },
     recovery_code_used: {
       subject: 'A recovery code of your account was used',
@@ -58,8 +65,11 @@ const CHANGES: Readonly<Record<Language, Readonly<Record<AccountChange, Change>>
     },
     factor_removed: {
       subject: 'Se quitó un segundo factor de tu cuenta',
-      happened: ({ organization, when }) =>
-        `Se quitó un segundo factor, una aplicación que genera códigos, de tu cuenta en ${organization}${when}. Ya no se te pedirá.`,
+      subjectOfSeveral: 'Se quitaron los segundos factores de tu cuenta',
+      happened: ({ organization, when, names }) =>
+        names.length > 1
+          ? `Se quitaron ${String(names.length)} segundos factores, aplicaciones que generan códigos, de tu cuenta en ${organization}${when}: ${listed('es', names)}. Ya no se te pedirán.`
+          : `Se quitó un segundo factor, una aplicación que genera códigos, de tu cuenta en ${organization}${when}${called(names)}. Ya no se te pedirá.`,
     },
     recovery_code_used: {
       subject: 'Se usó un código de recuperación de tu cuenta',
@@ -101,7 +111,16 @@ const ADVICE: Readonly<Record<Language, (facts: AccountFacts) => Omit<LetterText
 
 /** Tells a person what has become of the ways by which they sign in, and what to do where they did not do it. */
 export function accountLetter(kind: AccountChange, language: Language, facts: AccountFacts): LetterTexts {
-  const { subject, happened } = CHANGES[language][kind];
+  const { subject: ofOne, subjectOfSeveral = ofOne, happened } = CHANGES[language][kind];
+  const subject = facts.names.length > 1 ? subjectOfSeveral : ofOne;
   const { paragraphs, ...rest } = ADVICE[language](facts);
   return { subject, title: subject, paragraphs: [happened(facts), ...paragraphs], ...rest };
+}
+
+function called(names: readonly string[]): string {
+  return names.map((name) => `: “${name}”`).join('');
+}
+
+function listed(language: Language, names: readonly string[]): string {
+  return new Intl.ListFormat(language).format(names.map((name) => `“${name}”`));
 }

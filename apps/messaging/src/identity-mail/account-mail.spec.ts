@@ -86,6 +86,27 @@ describe('who has a password or a factor changed', () => {
     for (const text of [when, REQUEST_PAGE, 'If it was not you']) expect(mail?.text).toContain(text);
   });
 
+  it('is mailed once of factors that were removed together, all of them by name, whichever is told of first', async () => {
+    const { event, address } = aChange('identity.mfa_factor.removed.v1');
+    const removed = (names: string[]) => ({
+      ...event,
+      id: newId(),
+      correlationId: newId(),
+      data: { ...event.data, id: newId(), names },
+    });
+    const first = removed(['Phone', 'Tablet']);
+    const [second, other] = [removed([]), aChange('identity.password.changed.v1')];
+    await world.probe.publish(second, first, second);
+    await settled(organization.api, (await sendOf(first.correlationId)).id, 'sent');
+    // What is told of later has been sent: nothing more comes of what was told before.
+    await settled(organization.api, (await told(other.event)).id, 'sent');
+    const mails = await world.mail.parsed(address);
+    expect(mails.map(({ subject }) => subject)).toEqual([
+      'Your second factors were removed from your account',
+    ]);
+    expect(mails[0]?.text).toContain('“Phone” and “Tablet”');
+  });
+
   it('is mailed once, however often it is told of, in the own language', async () => {
     const { event, address } = aChange('identity.password.changed.v1', null, 'es-CL');
     await world.probe.publish(event, event);

@@ -90,6 +90,22 @@ describe('the letter about a change of an account', () => {
     }
   });
 
+  it.each([
+    [
+      'en',
+      'Your second factors were removed from your account',
+      '“Phone”, “Tablet”, and “Pay at evil. example”',
+    ],
+    ['es', 'Se quitaron los segundos factores de tu cuenta', '“Phone”, “Tablet” y “Pay at evil. example”'],
+  ])('names in %s all factors that were removed at once, and leads to none', (locale, subject, listed) => {
+    const names = ['Phone', 'Tablet', 'Pay at evil.example'];
+    const written = identityLetter({ ...facts, kind: 'factor_removed', locale, link, at, names });
+    expect(written.subject).toBe(subject);
+    for (const content of [written.text, written.html]) expect(content).toContain(listed);
+    const one = identityLetter({ ...facts, kind: 'factor_removed', locale, link, at, names: ['Phone'] });
+    expect(one.text).toContain('UTC: “Phone”.');
+  });
+
   it.each(CHANGES)('names no password in that of %s to who has none', (kind) => {
     for (const locale of ['en', 'es']) {
       const { text, html } = identityLetter({ ...facts, kind, locale, link: null, at });

@@ -16,6 +16,8 @@ export interface LetterFacts {
   readonly expiresAt: Date | null;
   /** The time of a change of an account. */
   readonly at?: Date;
+  /** What it was about is called so by its user. */
+  readonly names?: readonly string[];
 }
 
 type Write = (organization: string, until: string) => LetterTexts;
@@ -137,13 +139,14 @@ export function identityLetter(facts: LetterFacts): Letter & { readonly locale: 
 }
 
 function textsOf(
-  { kind, organizationName, link, expiresAt, at }: LetterFacts,
+  { kind, organizationName, link, expiresAt, at, names = [] }: LetterFacts,
   locale: Language,
 ): LetterTexts {
   const organization = nameOf(organizationName);
   if (!isLetterKind(kind)) {
     const when = at === undefined ? '' : WHEN[locale](dateIn(locale, at));
-    return accountLetter(kind, locale, { organization, when, leads: link !== null });
+    const facts = { organization, when, leads: link !== null, names: names.map(nameOf) };
+    return accountLetter(kind, locale, facts);
   }
   const until = expiresAt === null ? '' : UNTIL[locale](dateIn(locale, expiresAt));
   return LETTERS[kind][locale](organization, until);
@@ -159,7 +162,7 @@ function languageOf(locale: string | null): Language {
 
 /**
  * One line, no character that turns the text around it, and nothing that a mail program would make a link of: a name is
- * all that an organization says in here.
+ * all that an organization, or a user, says in here.
  */
 function nameOf(name: string): string {
   return name

@@ -21,6 +21,8 @@ interface AccountRef {
   readonly id: string;
   readonly about: AccountChange;
   readonly at: string;
+  /** What the factors were called that were removed, at most five; a release before does not say it. */
+  readonly names?: readonly string[];
 }
 
 /** A place at which identity has an address and a link. */

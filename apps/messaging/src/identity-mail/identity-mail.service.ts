@@ -45,8 +45,9 @@ export class IdentityMail {
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
   ) {}
 
-  /** One send an event, however often it is delivered. */
-  async accept(events: readonly DomainEvent<MailedEvent>[]): Promise<void> {
+  /** One send an event that tells its user something, however often it is delivered. */
+  async accept(delivered: readonly DomainEvent<MailedEvent>[]): Promise<void> {
+    const events = delivered.filter((event) => !isToldWithAnother(event));
     await this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
       for (const [organizationId, group] of Map.groupBy(events, (event) => event.organizationid)) {
@@ -99,7 +100,14 @@ export class IdentityMail {
 
 function linkOf(event: DomainEvent<MailedEvent>): LinkRef {
   if (!isOfAccount(event)) return { kind: LINKS[event.type], id: event.data.id };
-  return { kind: 'account', id: event.data.user_id, about: ACCOUNT_CHANGES[event.type], at: event.time };
+  const names = 'names' in event.data ? event.data.names : undefined;
+  const of = { kind: 'account', id: event.data.user_id } as const;
+  return { ...of, about: ACCOUNT_CHANGES[event.type], at: event.time, ...(names && { names }) };
+}
+
+/** Whether it is one of several factors that were removed at once, of which the first tells of all. */
+function isToldWithAnother({ data }: DomainEvent<MailedEvent>): boolean {
+  return 'names' in data && data.names?.length === 0;
 }
 
 /** Returns until when it is worth being mailed; null where identity says so when it is written. */

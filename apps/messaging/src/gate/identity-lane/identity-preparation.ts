@@ -101,7 +101,7 @@ export class IdentityPreparation extends SendPreparation {
       organizationName: said.organization_name,
       link: said.notice === undefined ? said.link : null,
       expiresAt: send.expiresAt ?? (said.expires_at === undefined ? null : new Date(said.expires_at)),
-      ...(ref.kind === 'account' ? { at: new Date(ref.at) } : {}),
+      ...(ref.kind === 'account' ? { at: new Date(ref.at), names: ref.names ?? [] } : {}),
     });
     const plan = identityPlan(smtp);
     const domain = smtp.from.slice(smtp.from.lastIndexOf('@') + 1);
