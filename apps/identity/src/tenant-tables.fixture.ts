@@ -69,7 +69,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     removed: 'by mfa/factors.store.ts',
   },
   mfa_failures: {
-    technical: { 'mfa/mfa-attempts.ts: failed codes of a user': 'id user_id failed_at' },
+    technical: { 'mfa/mfa-attempts.ts: failed codes of a user': 'id user_id failed_at connection_of' },
     organization: 'of users, who are counted',
     archive: NOBODY,
     removed: 'by mfa/mfa-attempts.ts',

@@ -4,6 +4,7 @@ import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandFreshSignIn, FRESH_MS } from '../sessions/fresh-sign-in.js';
 import { demandOwnClient, selfOf, type Self, type Standing } from '../sessions/own-session.js';
+import { reachesAll, type CameIn } from '../sessions/ways-in.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -54,12 +55,15 @@ export class MfaService {
   enroll(context: RequestContext, name: string): Promise<EnrolledFactorDto> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      const standing = await demandOwnClient(tx, context, HOLDS);
+      const standing = await inOwnClient(context)(tx);
       await this.factors.forgetStale(tx, self.userId);
       const factors = await this.factors.list(tx, self.userId);
       if (factors.some(isConfirmed)) this.demandSecondFactor(standing, FRESH_MS);
-      // Whoever has come upon a session would lock its user out of all others.
-      else await demandFreshSignIn(tx, context, this.clock);
+      else {
+        await demandReach(tx, self, standing);
+        // Whoever has come upon a session would lock its user out of all others.
+        await demandFreshSignIn(tx, context, this.clock);
+      }
       return this.factors.enroll(tx, self.userId, name, factors);
     });
   }
@@ -71,17 +75,18 @@ export class MfaService {
   verifyCode(context: RequestContext, factorId: string, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
     const { userId, sessionId } = self;
-    return this.attempts.attempt(userId, async (tx) => {
-      const standing = await demandOwnClient(tx, context, HOLDS);
+    return this.attempts.attempt(userId, inOwnClient(context), async (tx, standing) => {
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
-      // One that was begun while there was none yet becomes no further one by the first factor alone.
-      if (factor && !isConfirmed(factor) && factors.some(isConfirmed)) this.demandSecondFactor(standing);
+      if (factor && !isConfirmed(factor)) {
+        // One that was begun while there was none yet becomes no further one by the first factor alone.
+        if (factors.some(isConfirmed)) this.demandSecondFactor(standing);
+        else await demandReach(tx, self, standing);
+      }
       if (!factor || !(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.gain(tx, context, self, ['otp', 'mfa']);
       if (isConfirmed(factor)) return this.verified(tx, self, null, null);
-      const connectionId = standing.connection_id ?? undefined;
-      await this.factors.confirm(tx, { userId, connectionId }, factor.id);
+      await this.factors.confirm(tx, { userId, connectionId: standing.connectionId }, factor.id);
       const isFirst = !factors.some(isConfirmed);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst, sessionId });
       return this.verified(tx, self, factor.id, codes);
@@ -91,8 +96,7 @@ export class MfaService {
   /** A recovery code, which is used up. @throws Problem `user_not_managed` */
   verifyRecoveryCode(context: RequestContext, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
-    return this.attempts.attempt(self.userId, async (tx) => {
-      await demandOwnClient(tx, context, HOLDS);
+    return this.attempts.attempt(self.userId, inOwnClient(context), async (tx) => {
       const used = await this.codes.use(tx, self.userId, code);
       if (used === undefined) return undefined;
       await this.gain(tx, context, self, ['mfa']);
@@ -144,4 +148,26 @@ export class MfaService {
       recovery_codes_left: await this.codes.left(tx, userId),
     };
   }
+}
+
+type Arrived = Standing & Pick<CameIn, 'connectionId'>;
+
+/** The state of the session and how it was begun. @throws Problem `user_not_managed`, `invalid_token` */
+function inOwnClient(context: RequestContext): (tx: WorkerTransaction) => Promise<Arrived> {
+  return async (tx) => {
+    const standing = await demandOwnClient(tx, context, HOLDS);
+    return { ...standing, connectionId: standing.connection_id ?? undefined };
+  };
+}
+
+/** @throws Problem `user_not_managed` in a session by a connection, of who is in an organization that it does not lead to */
+async function demandReach(
+  tx: WorkerTransaction,
+  { userId }: Self,
+  { connectionId }: Arrived,
+): Promise<void> {
+  if (await reachesAll(tx, { userId, connectionId })) return;
+  throw new Problem('user_not_managed', {
+    detail: `${HOLDS} in all organizations, and this sign-in is good for one: sign in with a password to set it up.`,
+  });
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
-import type { CameIn } from '../sessions/ways-in.js';
+import { reachesAll, type CameIn } from '../sessions/ways-in.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -43,8 +43,9 @@ export class SignInFactors {
   }
 
   /** A code of any of the user's apps. @throws Problem `mfa_code_invalid`, `rate_limited` */
-  async verifyCode(userId: string, code: string, signIn: GivesFactor): Promise<void> {
-    await this.give(userId, signIn, async (tx) => {
+  async verifyCode(cameIn: CameIn, code: string, signIn: GivesFactor): Promise<void> {
+    const { userId } = cameIn;
+    await this.give(cameIn, signIn, async (tx) => {
       for (const factor of (await this.factors.list(tx, userId)).filter(isConfirmed)) {
         if (await this.factors.take(tx, userId, factor, code)) return AMR;
       }
@@ -53,9 +54,14 @@ export class SignInFactors {
   }
 
   /** A recovery code, which is used up. @throws Problem `mfa_code_invalid`, `rate_limited` */
-  async verifyRecoveryCode(context: AuditContext, code: string, signIn: GivesFactor): Promise<void> {
-    const userId = context.actor.id;
-    await this.give(userId, signIn, async (tx) => {
+  async verifyRecoveryCode(
+    context: AuditContext,
+    cameIn: CameIn,
+    code: string,
+    signIn: GivesFactor,
+  ): Promise<void> {
+    const { userId } = cameIn;
+    await this.give(cameIn, signIn, async (tx) => {
       const used = await this.codes.use(tx, userId, code);
       if (used === undefined) return undefined;
       await this.journal.recoveryCodeUsed(tx, context, userId, used);
@@ -65,11 +71,11 @@ export class SignInFactors {
 
   /** Whoever sends a code twice has given a factor by the first: the second is neither right nor wrong. */
   private async give(
-    userId: string,
+    cameIn: CameIn,
     { wasGiven, give }: GivesFactor,
     verify: (tx: WorkerTransaction) => Promise<readonly string[] | undefined>,
   ): Promise<void> {
-    await this.attempts.attempt(userId, async (tx) => {
+    await this.attempts.attempt(cameIn.userId, by(cameIn), async (tx) => {
       if (await wasGiven(tx)) return {};
       const amr = await verify(tx);
       if (amr) await give(tx, amr);
@@ -77,9 +83,14 @@ export class SignInFactors {
     });
   }
 
-  /** The factor that was begun before, while it waits, else a new one, for which the oldest that nobody ended goes. */
-  async enroll(userId: string, begun: string | undefined): Promise<EnrolledFactorDto> {
+  /**
+   * The factor that was begun before, while it waits, else a new one, for which the oldest that nobody ended goes;
+   * undefined where this way in sets none up.
+   */
+  async enroll(cameIn: CameIn, begun: string | undefined): Promise<EnrolledFactorDto | undefined> {
+    const { userId } = cameIn;
     return this.database.acrossOrganizations(async (tx) => {
+      if (!(await reachesAll(tx, cameIn))) return undefined;
       await this.factors.forgetStale(tx, userId);
       const factors = await this.factors.list(tx, userId);
       const waiting = factors.find((factor) => factor.id === begun && !isConfirmed(factor));
@@ -91,7 +102,8 @@ export class SignInFactors {
   /**
    * The first code of a factor that waits for it; the user's sessions end. Recovery codes with the first factor; whoever
    * sends the code twice has perhaps not seen them, and is given others in their place.
-   * @returns `over` where the factor waits no more, or another is confirmed by now: no code of it is right or wrong
+   * @returns `over` where the factor waits no more, another is confirmed by now, or this way in sets none up any more: no
+   * code of it is right or wrong
    * @throws Problem `mfa_code_invalid`, `rate_limited`
    */
   async confirm(
@@ -101,7 +113,7 @@ export class SignInFactors {
     code: string,
   ): Promise<FirstFactor | { readonly over: true }> {
     const { userId } = cameIn;
-    return this.attempts.attempt(userId, async (tx) => {
+    return this.attempts.attempt(userId, by(cameIn), async (tx) => {
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
       if (factor && isConfirmed(factor) && this.factors.isLastTaken(factor, code)) {
@@ -110,11 +122,15 @@ export class SignInFactors {
         return { amr: AMR, recoveryCodes };
       }
       // Whoever has one by now is asked for that: only who has none sets one up by a password alone.
-      if (!factor || factors.some(isConfirmed)) return { over: true };
+      if (!factor || factors.some(isConfirmed) || !(await reachesAll(tx, cameIn))) return { over: true };
       if (!(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.factors.confirm(tx, cameIn, factorId);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst: true });
       return { amr: AMR, recoveryCodes: codes ?? [] };
     });
   }
+}
+
+function by(cameIn: CameIn): () => Promise<CameIn> {
+  return () => Promise.resolve(cameIn);
 }

@@ -34,6 +34,7 @@ import { RememberHowFreshASignInIsToBe1768422000000 } from './1768422000000-reme
 import { RememberKnownPlaces1768422100000 } from './1768422100000-remember-known-places.js';
 import { RecheckSsoDomains1768428000000 } from './1768428000000-recheck-sso-domains.js';
 import { LimitSessionsByScopes1768429000000 } from './1768429000000-limit-sessions-by-scopes.js';
+import { CountWrongCodesByWay1768932000000 } from './1768932000000-count-wrong-codes-by-way.js';
 import { KeepUpgradesFromMixing1768931000000 } from './1768931000000-keep-upgrades-from-mixing.js';
 import { RememberZonesOfUsers1768441000000 } from './1768441000000-remember-zones-of-users.js';
 import { CreateTenantTallies1767404100000 } from './1767404100000-create-tenant-tallies.js';
@@ -82,4 +83,5 @@ export const migrations: MigrationClass[] = [
   SortNamesByLanguage1768431000000,
   RememberZonesOfUsers1768441000000,
   KeepUpgradesFromMixing1768931000000,
+  CountWrongCodesByWay1768932000000,
 ];

@@ -116,6 +116,20 @@ export function enrolmentPage(
   });
 }
 
+/** A factor is to be set up, and holds in organizations in which the provider that let its user in has no say. */
+export function factorElsewherePage(frame: Frame, { email, asker }: { email: string; asker: string }): Page {
+  const words = wordsOf(frame.language);
+  const hidden = html`<input type="hidden" name="email" value="${email}" />`;
+  return page({
+    ...shared(frame, 403),
+    title: words.enrol.title,
+    body: html`<p role="alert">${words.enrol.elsewhere(named(asker))}</p>
+      ${stepForm(frame, 'use-password', html`${hidden}<button type="submit">${words.sso.password}</button>`)}
+      ${otherStep(frame, 'cancel', words.cancel)}
+      <p class="more"><a href="/oauth/password-reset/request">${words.signIn.forgotten}</a></p>`,
+  });
+}
+
 /** The recovery codes of a factor that was just set up, this once. */
 export function recoveryCodesPage(frame: Frame, codes: readonly string[]): Page {
   const words = wordsOf(frame.language);

@@ -55,6 +55,7 @@ export interface Words {
   readonly enrol: {
     readonly title: string;
     readonly lead: (organization: Html) => Html;
+    readonly elsewhere: (organization: Html) => Html;
     readonly qr: string;
     readonly byHand: string;
     readonly code: string;
@@ -188,6 +189,11 @@ export const ENGLISH: Words = {
     lead: (organization) =>
       html`${organization} asks for a second factor. Scan this code with an authenticator app, then enter the
       code that it shows.`,
+    elsewhere: (organization) =>
+      html`${organization} asks for a second factor. You are a member of other organizations, too, and a
+      second factor holds in all of them, so you set it up after signing in with your password. If
+      ${organization} takes no password, sign in with it to another organization of yours, set the factor up
+      in your account there, and then sign in here again.`,
     qr: 'QR code for the authenticator app',
     byHand: 'If you cannot scan it, enter this key in the app:',
     code: '6-digit code',

@@ -60,6 +60,11 @@ export const SPANISH: Words = {
     lead: (organization) =>
       html`${organization} exige un segundo factor. Escanea este código con una aplicación de autenticación y
       luego escribe el código que muestra.`,
+    elsewhere: (organization) =>
+      html`${organization} exige un segundo factor. También eres parte de otras organizaciones y un segundo
+      factor vale en todas, así que se configura después de ingresar con tu contraseña. Si ${organization} no
+      acepta contraseñas, ingresa con ella a otra de tus organizaciones, configura el factor en tu cuenta y
+      vuelve a ingresar aquí.`,
     qr: 'Código QR para la aplicación de autenticación',
     byHand: 'Si no puedes escanearlo, escribe esta clave en la aplicación:',
     code: 'Código de 6 dígitos',

@@ -56,18 +56,41 @@ export function leadsTo(only: string, closed: string): string {
 export const GOES_ON = `(s.connection_id IS NULL
    OR EXISTS (SELECT FROM sso_connections k WHERE k.id = s.connection_id AND ${letsIn('k.organization_id')}))`;
 
+/** Organizations of the user's in which those of whom a connection is have no say. */
+const BEYOND = `
+SELECT FROM memberships m
+  JOIN organizations o ON o.organization_id = m.organization_id AND o.status = 'active' AND o.deleted_at IS NULL
+ WHERE m.user_id = $1 AND NOT ${letsIn('$2::uuid')} LIMIT 1`;
+
 const LEADS = `
 SELECT FROM organizations o WHERE o.organization_id = $1 AND ${leadsTo('$2', '$3')} FOR SHARE`;
 
 /** Tells where somebody may act, as far as that depends on how they came in. */
 export async function wayOf(tx: WorkerTransaction, { userId, connectionId }: CameIn): Promise<WayIn> {
-  if (connectionId !== undefined) {
-    const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);
-    // Of one that is gone, nowhere: its id is no organization's.
-    return { only: connection?.organization_id ?? connectionId, closed: null };
-  }
+  const only = await connectionOf(tx, { connectionId });
+  if (only !== null) return { only, closed: null };
   const [user] = await tx.query<{ email: string }>(EMAIL, [userId]);
   return { only: null, closed: user === undefined ? null : await closedToPassword(tx, userId, user.email) };
+}
+
+/** Tells whose connection somebody came in by; null where none has a part in it. */
+export async function connectionOf(
+  tx: WorkerTransaction,
+  { connectionId }: Pick<CameIn, 'connectionId'>,
+): Promise<string | null> {
+  if (connectionId === undefined) return null;
+  const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);
+  // Of one that is gone, nobody's: its id is no organization's.
+  return connection?.organization_id ?? connectionId;
+}
+
+/**
+ * Tells whether they may change what is theirs in all organizations: not by a connection, where they are in one to which
+ * it does not lead. Whoever edits it would be at work there as well.
+ */
+export async function reachesAll(tx: WorkerTransaction, cameIn: CameIn): Promise<boolean> {
+  const only = await connectionOf(tx, cameIn);
+  return only === null || (await tx.query(BEYOND, [cameIn.userId, only])).length === 0;
 }
 
 /** The organization in which people with the address act by its connection alone; null where there is none. */

@@ -15,6 +15,7 @@ import {
   consentPage,
   emailPage,
   enrolmentPage,
+  factorElsewherePage,
   factorPage,
   invitationPage,
   leavingPage,
@@ -203,17 +204,17 @@ export class InteractionSteps {
   }
 
   private async checkFactor(visit: Visit, progress: Progress, form: SignInForm): Promise<Outcome> {
-    const { userId } = progress.signedIn;
+    const { signedIn } = progress;
     const code = form.get('code');
     const isRecovery = form.get('step') === 'recovery';
-    const context = contextOf(visit, progress.homeId, userId);
+    const context = contextOf(visit, progress.homeId, signedIn.userId);
     const signIn = this.progress.giving(visit.interaction, visit.browser);
     const isRight = await counted(
       isRecovery ? 'recovery_code' : 'factor',
       rightOrNothing(
         (isRecovery
-          ? this.factors.verifyRecoveryCode(context, code, signIn)
-          : this.factors.verifyCode(userId, code.replaceAll(' ', ''), signIn)
+          ? this.factors.verifyRecoveryCode(context, signedIn, code, signIn)
+          : this.factors.verifyCode(signedIn, code.replaceAll(' ', ''), signIn)
         ).then(() => true),
       ),
     );
@@ -283,7 +284,9 @@ export class InteractionSteps {
     { name }: OpenOrganization,
     wrong: { error?: string; status?: number } = {},
   ): Promise<Outcome> {
-    const begun = await this.factors.enroll(progress.signedIn.userId, progress.factorId);
+    const { signedIn, email } = progress;
+    const begun = await this.factors.enroll(signedIn, progress.factorId);
+    if (!begun) return { page: factorElsewherePage(visit.frameFor(), { email, asker: name }) };
     await this.progress.enrol(visit.interaction, visit.browser, begun.factor_id);
     const shown = { uri: begun.otpauth_uri, secret: begun.secret, asker: name };
     return { page: enrolmentPage(visit.frameFor(), { ...shown, ...wrong }) };

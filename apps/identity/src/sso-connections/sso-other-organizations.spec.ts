@@ -94,6 +94,23 @@ describe('a connection of one organization, and another of its people’s', () =
     expect((await client.refresh(fresh.body.refresh_token)).body.error).toBe('invalid_grant');
   });
 
+  it('acts in none that its own organization has founded, save those that let it in', async () => {
+    const { organization } = connection;
+    const founded = async (settings: object): Promise<TestOrganization> => {
+      const body = { name: 'Below', slug: `below-${newId()}`, settings };
+      const made = await organization.admin.post<{ id: string }>('/v1/identity/organizations', body);
+      expectStatus(made, 201);
+      await bench.identity.join(made.body.id, userId);
+      return { ...organization, id: made.body.id };
+    };
+    const closed = await founded({});
+    const open = await founded({ sso_organizations: [organization.id] });
+    const signedIn = await bySso();
+    expect(await errorOf(into(signedIn, closed))).toBe('access_denied');
+    const { access_token: token } = await client.tokens(into(signedIn, open));
+    expect(organizationOf(token)).toBe(open.id);
+  });
+
   it('asks a browser that it has let in to sign in anew for the other', async () => {
     const { browser } = await client.tokens(into(await bySso(), connection.organization));
     const nobody: Answers = () => ({ error: 'asked' });
@@ -158,6 +175,8 @@ describe('a connection of one organization, and another of its people’s', () =
 
     await bench.identity.database.query('DELETE FROM mfa_factors WHERE user_id = $1', [owner]);
     await expect(byPasswordHere()).rejects.toMatchObject(closed);
+    // Who is in the other sets none up by the connection.
+    expectStatus(await other.admin.delete(`/v1/identity/memberships?user_id=${owner}`), 204);
     const how = { amr: ['fed'], connectionId: connection.id, authTime: new Date() };
     await confirmFactor((await bench.identity.signIn(organization.id, owner, how)).caller);
     expect((await byPasswordHere()).sessionId).toBeDefined();
