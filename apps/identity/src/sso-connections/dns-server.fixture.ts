@@ -8,6 +8,8 @@ export class TestDns {
   readonly silent = new Set<string>();
   /** The names that it was asked about. */
   readonly asked: string[] = [];
+  /** Answers that wait, while it hangs. */
+  private held: (() => void)[] | undefined;
 
   private constructor(private readonly socket: Socket) {}
 
@@ -15,7 +17,10 @@ export class TestDns {
     const socket = createSocket('udp4');
     const server = new TestDns(socket);
     socket.on('message', (message, { address, port }) => {
-      socket.send(server.answer(message), port, address);
+      const answer = (): void => socket.send(server.answer(message), port, address);
+      server.note(message);
+      if (server.held) server.held.push(answer);
+      else answer();
     });
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     return server;
@@ -34,14 +39,27 @@ export class TestDns {
     this.records.delete(name);
   }
 
+  /** Answers nothing from now on. @returns what ends that, and answers all */
+  hold(): () => void {
+    const held: (() => void)[] = [];
+    this.held = held;
+    return () => {
+      this.held = undefined;
+      for (const answer of held) answer();
+    };
+  }
+
   async close(): Promise<void> {
     await new Promise<void>((resolve) => this.socket.close(resolve));
+  }
+
+  private note(message: Buffer): void {
+    this.asked.push(decode(message).questions?.[0]?.name ?? '');
   }
 
   private answer(message: Buffer): Buffer {
     const { id, questions = [] } = decode(message);
     const name = questions[0]?.name ?? '';
-    this.asked.push(name);
     const found = this.records.get(name.toLowerCase());
     const answers = (found ?? []).map((data): TxtAnswer => ({
       type: 'TXT',

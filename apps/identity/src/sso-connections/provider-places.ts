@@ -43,3 +43,7 @@ export class ProviderPlaces {
     );
   }
 }
+
+/** The same around name servers, which prove domains: whose hang takes no place from who signs in. */
+@Injectable()
+export class NameServerPlaces extends ProviderPlaces {}

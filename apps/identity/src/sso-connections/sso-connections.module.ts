@@ -11,7 +11,7 @@ import { DomainClaims } from './domain-claims.js';
 import { DomainProofs } from './domain-proofs.js';
 import { DomainRecheck } from './domain-recheck.js';
 import { OrganizationTenants } from './organization-tenants.js';
-import { ProviderPlaces } from './provider-places.js';
+import { NameServerPlaces, ProviderPlaces } from './provider-places.js';
 import { Providers } from './providers.js';
 import { SsoConnectionsController } from './sso-connections.controller.js';
 import { SsoConnectionsService } from './sso-connections.service.js';
@@ -34,6 +34,7 @@ import { SSO_CONFIG, ssoConfig } from './sso.config.js';
     DomainClaims,
     DomainProofs,
     DomainRecheck,
+    NameServerPlaces,
     OrganizationTenants,
     ProviderPlaces,
     Providers,

@@ -17,7 +17,7 @@ import { DomainClaims, type HeldDomains } from './domain-claims.js';
 import { domainName } from '../domain-name.js';
 import { DomainProofs, type ProvenTo } from './domain-proofs.js';
 import { checkIssuer } from './issuer-url.js';
-import { ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';
+import { NameServerPlaces, ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';
 import { Providers, UnusableProvider } from './providers.js';
 import type { CreateSsoConnectionDto, UpdateSsoConnectionDto } from './sso-connection.dto.js';
 import { SsoConnection, ssoConnectionEvent } from './sso-connection.entity.js';
@@ -63,6 +63,7 @@ export class SsoConnectionsService {
     private readonly proofs: DomainProofs,
     private readonly providers: Providers,
     private readonly places: ProviderPlaces,
+    private readonly nameServers: NameServerPlaces,
     private readonly reach: SsoReach,
     private readonly sessions: SessionEndings,
     private readonly clock: Clock,
@@ -173,21 +174,30 @@ export class SsoConnectionsService {
     const stands = (domain: string): boolean =>
       held.has(domain) || (body.status === undefined && seen.domains.includes(domain));
     const open = domains.filter((domain) => turnsOn || !isSameProvider(seen, to) || !stands(domain));
-    if (open.length > 0) await this.proofs.demand({ ...seen, ...to }, domains, open);
+    if (open.length > 0)
+      await this.waiting(this.nameServers, seen, () => this.proofs.demand({ ...seen, ...to }, domains, open));
     if (turnsOn || to.issuer !== seen.issuer) await this.demandProvider(seen, to);
     return { to, domains: new Set(open) };
   }
 
   private async demandProvider(of: PlaceOf, at: { issuer: string; clientId: string }): Promise<void> {
     try {
-      await this.places.run(of, () =>
+      await this.waiting(this.places, of, () =>
         this.providers.discover({ ...at, clientSecret: 'not used to read a document' }),
       );
     } catch (error) {
-      if (error instanceof ProviderBusy) throw tooManyWait();
       if (!(error instanceof UnusableProvider)) throw error;
       const detail = `The issuer's discovery document does not serve: ${error.fault.replaceAll('_', ' ')}.`;
       throw Problem.validation([{ pointer: '/issuer', code: 'invalid_format', detail }]);
+    }
+  }
+
+  /** Each waits for seconds where nobody answers. @throws Problem `rate_limited` */
+  private async waiting(places: ProviderPlaces, of: PlaceOf, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await places.run(of, work);
+    } catch (error) {
+      throw error instanceof ProviderBusy ? tooManyWait() : error;
     }
   }
 
@@ -262,7 +272,7 @@ function asNames(domains: readonly string[]): string[] {
 
 function tooManyWait(): Problem {
   return new Problem('rate_limited', {
-    detail: 'Too many requests wait for the provider already.',
+    detail: 'Too many requests wait for the provider, or for name servers, already.',
     headers: { 'Retry-After': '5' },
     members: { scope: 'organization' },
   });
