@@ -9,7 +9,7 @@ import {
 import { tenantOf, type PlaceOwner } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 
-/** So many refused creations an hour may tell an organization that an address is known (identity.md §3). */
+/** So many refusals an hour may tell an organization that an address is known (identity.md §3). */
 const MOST_PROBES = 60;
 const HOUR_MS = 3_600_000;
 /** And so many its tenant, in whichever of its organizations. */
@@ -46,7 +46,7 @@ export class AddressProbes {
   }
 
   /**
-   * Uses one up, in a transaction of its own: the creation that was refused left nothing. Of many at once as many are
+   * Uses one up, in a transaction of its own: the change that was refused left nothing. Of many at once as many are
    * told as there is room for.
    * @throws Problem `rate_limited` likewise
    */

@@ -121,6 +121,25 @@ describe('users', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
   });
 
+  it('tells no more of them by giving one user address after address, or by restoring', async () => {
+    const elsewhere = await bench.organization();
+    const { email } = await aUser();
+    const made = await elsewhere.admin.post<UserDto>(USERS, { email: anAddress(), name: 'Probe' });
+    const path = at(made.body.id);
+    for (let times = 0; times < 59; times += 1)
+      expectProblem(await elsewhere.admin.patch(path, { email }), 409, 'duplicate_value');
+    expectStatus(await elsewhere.admin.delete(path), 204);
+    expectStatus(await admin.post(USERS, { email: made.body.email, name: 'Since' }), 201);
+    expectProblem(await elsewhere.admin.post(`${path}/restore`), 409, 'restore_conflict');
+    for (const call of [
+      () => elsewhere.admin.post(`${path}/restore`),
+      () => elsewhere.admin.post(USERS, { email: anAddress(), name: 'Probe' }),
+    ])
+      expectProblem(await call(), 429, 'rate_limited');
+    const { id } = await aUser();
+    expectStatus(await admin.patch(at(id), { email: anAddress() }), 200);
+  });
+
   it('tells a tenant of 120 known addresses an hour, in however many organizations that it founds', async () => {
     const probes = bench.app.app.get(AddressProbes, { strict: false });
     const tenant = await bench.organization();
@@ -210,25 +229,6 @@ describe('users', () => {
     expect(problem.errors?.[0]).toMatchObject({ pointer: '/reset_mfa' });
   });
 
-  describe('of a member', () => {
-    it('another organization sees them while they are its member, and cannot change them', async () => {
-      const id = await bench.person(home.id);
-      const other = await bench.organization();
-      expectProblem(await other.admin.get(at(id)), 404, 'not_found');
-      await bench.join(other.id, id);
-      expect((await other.admin.get<UserDto>(at(id))).body).toMatchObject({ id, organization_id: home.id });
-      const { body } = await other.admin.get<Page<UserDto>>(USERS);
-      expect(body.data.map((user) => user.id)).toEqual([id]);
-      const calls = (caller: Caller) => [
-        caller.patch(at(id), { name: 'Taken' }),
-        caller.delete(at(id)),
-        caller.post(at(id, '/restore')),
-        caller.delete(at(id, '/purge')),
-      ];
-      // Neither of the two alone has a say while both have the user.
-      for (const caller of [other.admin, admin])
-        for (const answer of await Promise.all(calls(caller))) expectProblem(answer, 403, 'user_not_managed');
-      await other.admin.delete(`/v1/identity/memberships?user_id=${id}`);
   it('reset_mfa tells of all factors by the event of the first, so that their user has one mail', async () => {
     const id = await bench.person(home.id);
     await bench.within(home.id, (tx) =>
@@ -249,6 +249,25 @@ describe('users', () => {
     expect(told.map(({ names }) => names)).toEqual([['Phone', 'Tablet'], []]);
   });
 
+  describe('of a member', () => {
+    it('another organization sees them while they are its member, and cannot change them', async () => {
+      const id = await bench.person(home.id);
+      const other = await bench.organization();
+      expectProblem(await other.admin.get(at(id)), 404, 'not_found');
+      await bench.join(other.id, id);
+      expect((await other.admin.get<UserDto>(at(id))).body).toMatchObject({ id, organization_id: home.id });
+      const { body } = await other.admin.get<Page<UserDto>>(USERS);
+      expect(body.data.map((user) => user.id)).toEqual([id]);
+      const calls = (caller: Caller) => [
+        caller.patch(at(id), { name: 'Taken' }),
+        caller.delete(at(id)),
+        caller.post(at(id, '/restore')),
+        caller.delete(at(id, '/purge')),
+      ];
+      // Neither of the two alone has a say while both have the user.
+      for (const caller of [other.admin, admin])
+        for (const answer of await Promise.all(calls(caller))) expectProblem(answer, 403, 'user_not_managed');
+      await other.admin.delete(`/v1/identity/memberships?user_id=${id}`);
       expectProblem(await other.admin.get(at(id)), 404, 'not_found');
       expectStatus(await admin.patch(at(id), { name: 'Ours again' }), 200);
     });

@@ -64,6 +64,7 @@ export class UsersController {
       'duplicate_value',
       'privilege_escalation',
       'last_administrator',
+      'rate_limited',
     ],
   })
   async update(
@@ -88,7 +89,7 @@ export class UsersController {
     permission: 'identity.users.delete',
     summary: 'Restore a user, with the memberships that rested',
     response: UserDto,
-    problems: ['user_not_managed', 'privilege_escalation'],
+    problems: ['user_not_managed', 'privilege_escalation', 'rate_limited'],
   })
   async restore(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
     return Answer.resource(toUserDto(await this.users.restore(context, id)));

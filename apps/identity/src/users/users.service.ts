@@ -28,6 +28,8 @@ import { addressForms, keptAddress } from '../is-email-address.js';
 
 const WITH_FACTOR = `
 SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;
+/** Refusals by which an address is known to be taken, elsewhere perhaps. */
+const TELL_OF_ADDRESSES = new Set(['duplicate_value', 'restore_conflict']);
 /** What is the user's alone. */
 const FORGET = ['sessions', 'mfa_factors', 'recovery_codes', 'mfa_failures', 'sso_links'].map(
   (table) => `DELETE FROM ${table} WHERE user_id = $1`,
@@ -85,30 +87,29 @@ export class UsersService {
       await this.probes.demandRoom(tx);
       return user;
     };
-    await this.probes.demandRoomOfTenant(context);
-    try {
-      return { user: await this.database.inOrganization(context, creating), mfaEnabled: false };
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'duplicate_value') await this.probes.take(context);
-      throw error;
-    }
+    const create = () => this.database.inOrganization(context, creating);
+    return { user: await this.probing(context, create), mfaEnabled: false };
   }
 
   /**
    * @throws Problem `user_not_managed`, `resource_deleted`, `etag_mismatch`, `invalid_state` for what the user's
-   *   state does not allow, `duplicate_value`, `privilege_escalation`, `last_administrator`
+   *   state does not allow, `duplicate_value`, `privilege_escalation`, `last_administrator`, `rate_limited` as `create`
    */
   async update(context: RequestContext, id: string, body: UpdateUserDto): Promise<SeenUser> {
-    const user = await this.write(context, id, async (tx) => {
+    const readdresses = body.email !== undefined;
+    const change = async (tx: WorkerTransaction): Promise<User> => {
+      if (readdresses) await this.probes.demandRoom(tx);
       if (await this.givesRights(tx, context, id, body)) demandHeld(context, await permissionsOfUser(tx, id));
       const updated = await this.users.update(context, id, (row) => patchOf(row, body), { tx });
       if (body.status === 'suspended') {
         await this.sessions.endAll(tx, context, { userId: id }, 'user_disabled');
       }
       if (body.reset_mfa) await this.resetFactors(tx, context, id);
+      if (readdresses) await this.probes.demandRoom(tx);
       return updated;
-    });
-    return this.seen(user);
+    };
+    const write = () => this.write(context, id, change);
+    return this.seen(await (readdresses ? this.probing(context, write) : write()));
   }
 
   /** The user's own change, in the transaction of the home. @throws Problem `resource_deleted`, `etag_mismatch` */
@@ -146,12 +147,32 @@ export class UsersService {
     });
   }
 
-  /** Memberships hold again, sessions do not. @throws Problem `privilege_escalation`, `not_deleted`, `restore_conflict` */
+  /**
+   * Memberships hold again, sessions do not.
+   * @throws Problem `privilege_escalation`, `not_deleted`, `restore_conflict`, `rate_limited` as `create`
+   */
   async restore(context: RequestContext, id: string): Promise<SeenUser> {
     const guard = async (tx: Transaction): Promise<void> => {
       demandHeld(context, await permissionsOfUser(tx, id));
+      await this.probes.demandRoom(tx);
     };
-    return this.seen(await this.write(context, id, (tx) => this.users.restore(context, id, { tx, guard })));
+    const change = async (tx: WorkerTransaction): Promise<User> => {
+      const restored = await this.users.restore(context, id, { tx, guard });
+      await this.probes.demandRoom(tx);
+      return restored;
+    };
+    return this.seen(await this.probing(context, () => this.write(context, id, change)));
+  }
+
+  /** A change that is refused where somebody elsewhere has the address: each refusal tells that, and counts. */
+  private async probing<T>(context: RequestContext, change: () => Promise<T>): Promise<T> {
+    await this.probes.demandRoomOfTenant(context);
+    try {
+      return await change();
+    } catch (error) {
+      if (error instanceof Problem && TELL_OF_ADDRESSES.has(error.code)) await this.probes.take(context);
+      throw error;
+    }
   }
 
   /** @throws Problem `user_not_managed`, `not_soft_deleted`, `resource_referenced` while a membership is left */
