@@ -1,5 +1,8 @@
 import { metrics } from '@customer-platform/http';
-import { eventually, expectProblem } from '@customer-platform/testing';
+import { newId } from '@customer-platform/database';
+import { eventually, expectProblem, expectStatus } from '@customer-platform/testing';
+import { ALL_PERMISSIONS } from '../messaging.fixture.js';
+import type { SenderDomainDto } from './sender-domain.dto.js';
 import { DOMAINS, HOUR, record, verificationWorld, type VerificationWorld } from './verification.fixture.js';
 
 let world: VerificationWorld;
@@ -51,6 +54,34 @@ describe('checks of one organization', () => {
     expect(order).toHaveLength(31);
     expect(order.slice(0, 10)).toContain(`_customer-platform.${single.body.domain}`);
   });
+});
+
+it('checks of a tenant leave places to the others, in however many organizations it founds', async () => {
+  const tenant = newId();
+  const { app } = world.messaging;
+  const child = async () => {
+    const key = { organizationId: newId(), permissions: ALL_PERMISSIONS, tenant };
+    const api = app.with(app.registry.key(key));
+    const made = await api.post<SenderDomainDto>(DOMAINS, { domain: `m${newId()}.example.com` });
+    expectStatus(made, 201);
+    world.publish(made.body);
+    return { made: made.body, verify: () => api.post(`${DOMAINS}/${made.body.id}/verify`) };
+  };
+  const [first, second, third] = [await child(), await child(), await child()];
+  const other = await world.aDomain();
+  world.publish(other.body);
+  world.dns.hold();
+  const underWay = [first, second].flatMap(({ verify }) => Array.from({ length: 5 }, verify));
+  for (const { made } of [first, second])
+    await eventually(() => {
+      const asked = world.dns.asked.filter(({ name }) => name === record(made, 'ownership').name);
+      expect(asked.length).toBeGreaterThanOrEqual(5);
+    });
+  expect(expectProblem(await third.verify(), 429, 'rate_limited')['scope']).toBe('organization');
+  const answers = world.dns.takeHeld();
+  expect((await other.verify()).state).toBe('verified');
+  answers();
+  for (const answer of await Promise.all(underWay)) expectStatus(answer, 200);
 });
 
 it('finds the alias of the return path, which a domain is verified without', async () => {
