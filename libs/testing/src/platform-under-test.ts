@@ -7,6 +7,7 @@ import { newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import { AppProcess, buildAll, freePorts, runScript } from './app-process.js';
 import { Caller } from './caller.js';
+import { commandProcess, runCommand, type EndedCommand } from './command-process.js';
 import { eventually } from './eventually.js';
 import { inTurn } from './in-turn.js';
 import { copyMigrated } from './migrated-copy.js';
@@ -56,6 +57,9 @@ interface Database {
 /** A sender of events repeats what a busy machine did not take: their keys make it the same event. */
 const EVENTS = new Set(['/v1/core/track', '/v1/core/batch']);
 
+/** The process that stays for further commands of a module. */
+const commandsOf = (module: Module): string => `commands of ${module}`;
+
 const local = (port = 0, scheme = 'http'): string => `${scheme}://127.0.0.1:${String(port)}`;
 const record = <T>(names: readonly string[], make: (name: string, at: number) => T): Record<string, T> =>
   Object.fromEntries(names.map((name, at) => [name, make(name, at)]));
@@ -96,10 +100,11 @@ export class PlatformUnderTest {
   static async start(extra: Variables = {}, { pages = false, tls = false } = {}): Promise<PlatformUnderTest> {
     await buildAll();
     const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
-    const ports = await freePorts(16);
+    names.push(...MODULES.map(commandsOf), 'smtp', 'mail');
+    const ports = await freePorts(names.length);
     const address: PlatformAddress = {
       run: randomBytes(5).toString('hex'),
-      ports: record([...names, 'smtp', 'mail'], (_, at) => ports[at] ?? 0),
+      ports: record(names, (_, at) => ports[at] ?? 0),
       databases: {},
       ownerKey: '',
       importFolder: mkdtempSync(join(tmpdir(), 'customer-platform-imports-')),
@@ -117,7 +122,7 @@ export class PlatformUnderTest {
 
   private async begin(pages: boolean): Promise<void> {
     await Promise.all(MODULES.map((module) => this.migrate(module)));
-    const founded = await this.command('identity', 'organizations', 'bootstrap', '--json');
+    const founded = await this.operate('identity', 'organizations', 'bootstrap', '--json');
     this.address.ownerKey = (JSON.parse(founded.output) as { key: string }).key;
     this.startMailCatcher();
     for (const app of [...MODULES, ...(pages ? ['console'] : []), 'gateway']) this.startApp(app);
@@ -182,7 +187,7 @@ export class PlatformUnderTest {
   async tenant(): Promise<Tenant> {
     const slug = `tenant-${randomBytes(4).toString('hex')}`;
     const args = ['--name', slug, '--slug', slug, '--issue', 'ingestion', 'administrator', '--json'];
-    const { output } = await this.command('identity', 'organizations', 'create', ...args);
+    const { output } = await this.operate('identity', 'organizations', 'create', ...args);
     const { organization_id: id, keys } = JSON.parse(output) as {
       organization_id: string;
       keys: Record<'ingestion' | 'administrator', { id: string; key: string }>;
@@ -222,7 +227,7 @@ export class PlatformUnderTest {
   }
 
   /** Runs a command of an app with the app's environment: what it prints, whether or not it ends with 0. */
-  async command(app: Module, ...words: string[]): Promise<{ status: number; output: string }> {
+  async command(app: Module, ...words: string[]): Promise<EndedCommand> {
     try {
       const output = await runScript(`apps/${app}/dist/platform.js`, words, this.envOf(app));
       return { status: 0, output };
@@ -235,6 +240,19 @@ export class PlatformUnderTest {
       if (typeof code !== 'number') throw error;
       return { status: code, output: stdout || stderr };
     }
+  }
+
+  /**
+   * Runs a command as {@link command} does, in a process that has the program loaded and stays for the module's next one.
+   * Where the platform is shared there is one of identity alone.
+   */
+  async operate(module: Module, ...words: string[]): Promise<EndedCommand> {
+    const name = commandsOf(module);
+    const port = this.address.ports[name] ?? 0;
+    if (!this.isShared)
+      this.own[name] ??= commandProcess(name, `apps/${module}/dist/platform.js`, port, this.envOf(module));
+    await this.own[name]?.ready();
+    return runCommand(port, words);
   }
 
   /** Runs a statement on a module's database as superuser. */

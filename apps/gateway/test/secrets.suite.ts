@@ -1,25 +1,22 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
-import { jest } from '@jest/globals';
 import { NestFactory } from '@nestjs/core';
 import { EventBusModule, TopicReader, Topics } from '@customer-platform/event-bus';
 import {
   eventually,
   requiredVariable,
-  END_WITHIN_MS,
   MODULES,
-  PlatformUnderTest,
   START_WITHIN_MS,
   totpCode,
+  type PlatformUnderTest,
   type Tenant,
 } from '@customer-platform/testing';
 import { prepareChain, sendPurchase } from './chain.fixture.js';
 import { done, idOf, newSupporter, obtainCredentials, PASSWORD } from './credentials.fixture.js';
+import { operatedPlatform } from './operated-platform.fixture.js';
 import { holdsPrivateKey, setUpProviders, signMail } from './provider-secrets.fixture.js';
 
 /** Where a secret may have been left, and all the text there. */
 type Places = Map<string, string>;
-
-jest.setTimeout(180_000);
 
 let platform: PlatformUnderTest;
 let tenant: Tenant;
@@ -28,16 +25,6 @@ const secrets = new Map<string, string>();
 /** Stands in a contact's name and in an event: what is to be found shows that the search finds. */
 const marker = `marker-${randomUUID()}`;
 let places: Places;
-
-beforeAll(async () => {
-  platform = await PlatformUnderTest.start({ messaging: { RETURN_HOST: 'returns.platform.example' } });
-  tenant = await platform.tenant();
-  await prepareChain(tenant);
-  await makeSecrets();
-  await leaveMarker();
-  places = await everywhere();
-}, START_WITHIN_MS);
-afterAll(() => platform.stop(), END_WITHIN_MS);
 
 const SIGNING_DOMAIN = `${randomUUID()}.shop.example`;
 const WAITING = 'SELECT count(*)::int AS waiting FROM outbox';
@@ -232,61 +219,72 @@ function contains(text: string, needles: readonly string[]): boolean {
   return needles.some((needle) => text.includes(needle));
 }
 
-it('finds what is anywhere: a name that was given to a contact, in tables and in topics', () => {
-  const found = placesOf(marker);
-  expect(found).toContain('core: table public.contacts');
-  expect(found).toContain('topic core.domain-events');
-  expect(placesOf(SIGNING_DOMAIN)).toContain('messaging: table public.sender_domains');
-});
+describe('the platform, of its secrets', () => {
+  beforeAll(async () => {
+    platform = await operatedPlatform();
+    tenant = await platform.tenant();
+    await prepareChain(tenant);
+    await makeSecrets();
+    await leaveMarker();
+    places = await everywhere();
+  }, START_WITHIN_MS);
 
-it('finds what was planted, in a table as text and as bytes', async () => {
-  const [, secret = ''] = [...secrets][0] ?? [];
-  const values = [secret, `${Buffer.from(secret).toString('hex')}`];
-  for (const value of values) {
-    const before = places;
-    places = new Map([...before, ['planted', `(1,"${value}",\\x00)`]]);
-    expect(placesOf(secret)).toEqual(['planted']);
-    places = before;
-  }
-});
+  it('finds what is anywhere: a name that was given to a contact, in tables and in topics', () => {
+    const found = placesOf(marker);
+    expect(found).toContain('core: table public.contacts');
+    expect(found).toContain('topic core.domain-events');
+    expect(placesOf(SIGNING_DOMAIN)).toContain('messaging: table public.sender_domains');
+  });
 
-it('reads all there is: databases, logs, topics and the audit log', () => {
-  const names = [...places].filter(([, text]) => text !== '').map(([place]) => place);
-  for (const module of MODULES) {
-    expect(names.some((name) => name.startsWith(`${module}: table`))).toBe(true);
-    expect(names).toContain(`log of ${module}`);
-  }
-  expect(names).toContain('log of gateway');
-  for (const topic of ['core.ingestion', 'core.domain-events', 'identity.domain-events'])
-    expect(names).toContain(`topic ${topic}`);
-  expect(places.get('audit log')).toContain('identity.api_keys.create');
-  expect(secrets.size).toBeGreaterThan(36);
-});
+  it('finds what was planted, in a table as text and as bytes', async () => {
+    const [, secret = ''] = [...secrets][0] ?? [];
+    const values = [secret, `${Buffer.from(secret).toString('hex')}`];
+    for (const value of values) {
+      const before = places;
+      places = new Map([...before, ['planted', `(1,"${value}",\\x00)`]]);
+      expect(placesOf(secret)).toEqual(['planted']);
+      places = before;
+    }
+  });
 
-it('leaves no secret in clear anywhere', () => {
-  const found = [...secrets].flatMap(([name, secret]) =>
-    placesOf(secret).map((place) => `${name} in ${place}`),
-  );
-  expect(found).toEqual([]);
-});
+  it('reads all there is: databases, logs, topics and the audit log', () => {
+    const names = [...places].filter(([, text]) => text !== '').map(([place]) => place);
+    for (const module of MODULES) {
+      expect(names.some((name) => name.startsWith(`${module}: table`))).toBe(true);
+      expect(names).toContain(`log of ${module}`);
+    }
+    expect(names).toContain('log of gateway');
+    for (const topic of ['core.ingestion', 'core.domain-events', 'identity.domain-events'])
+      expect(names).toContain(`topic ${topic}`);
+    expect(places.get('audit log')).toContain('identity.api_keys.create');
+    expect(secrets.size).toBeGreaterThan(36);
+  });
 
-it('leaves no private key in clear anywhere', () => {
-  expect([...places].filter(([, text]) => holdsPrivateKey(text)).map(([place]) => place)).toEqual([]);
-});
+  it('leaves no secret in clear anywhere', () => {
+    const found = [...secrets].flatMap(([name, secret]) =>
+      placesOf(secret).map((place) => `${name} in ${place}`),
+    );
+    expect(found).toEqual([]);
+  });
 
-it('would know a private key, and takes no public one for it', () => {
-  const pairs = [
-    generateKeyPairSync('rsa', { modulusLength: 2_048 }),
-    generateKeyPairSync('ed25519'),
-    generateKeyPairSync('ec', { namedCurve: 'P-256' }),
-  ];
-  for (const { privateKey, publicKey } of pairs) {
-    const bytes = privateKey.export({ type: 'pkcs8', format: 'der' });
-    const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const forms = [pem, Buffer.from(pem).toString('hex'), bytes.toString('base64'), bytes.toString('hex')];
-    expect(forms.map(holdsPrivateKey)).toEqual([true, true, true, true]);
-    const known = publicKey.export({ type: 'spki', format: 'der' });
-    expect([known.toString('base64'), known.toString('hex')].map(holdsPrivateKey)).toEqual([false, false]);
-  }
-  expect(holdsPrivateKey(`{"kty":"EC","d":"${'x'.repeat(43)}"}`)).toBe(true);
+  it('leaves no private key in clear anywhere', () => {
+    expect([...places].filter(([, text]) => holdsPrivateKey(text)).map(([place]) => place)).toEqual([]);
+  });
+
+  it('would know a private key, and takes no public one for it', () => {
+    const pairs = [
+      generateKeyPairSync('rsa', { modulusLength: 2_048 }),
+      generateKeyPairSync('ed25519'),
+      generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    ];
+    for (const { privateKey, publicKey } of pairs) {
+      const bytes = privateKey.export({ type: 'pkcs8', format: 'der' });
+      const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+      const forms = [pem, Buffer.from(pem).toString('hex'), bytes.toString('base64'), bytes.toString('hex')];
+      expect(forms.map(holdsPrivateKey)).toEqual([true, true, true, true]);
+      const known = publicKey.export({ type: 'spki', format: 'der' });
+      expect([known.toString('base64'), known.toString('hex')].map(holdsPrivateKey)).toEqual([false, false]);
+    }
+    expect(holdsPrivateKey(`{"kty":"EC","d":"${'x'.repeat(43)}"}`)).toBe(true);
+  });
 });

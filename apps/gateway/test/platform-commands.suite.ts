@@ -1,9 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { jest } from '@jest/globals';
-import { runScript, WORKSPACE, PlatformUnderTest } from '@customer-platform/testing';
-
-jest.setTimeout(120_000);
+import { runScript, START_WITHIN_MS, WORKSPACE, type PlatformUnderTest } from '@customer-platform/testing';
+import { operatedPlatform } from './operated-platform.fixture.js';
 
 const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 type Module = (typeof MODULES)[number];
@@ -88,13 +86,15 @@ const COMMANDS: Record<Module, string[]> = {
 
 let platform: PlatformUnderTest;
 beforeAll(async () => {
-  platform = await PlatformUnderTest.start();
-});
-afterAll(() => platform.stop());
+  platform = await operatedPlatform();
+}, START_WITHIN_MS);
 
-/** What a command of a module's image prints, as lines of JSON, and what it ends with. */
+/**
+ * What a command of a module's image prints, as lines of JSON, and what it ends with. Like most here it runs in a process
+ * that has the module's program loaded; of each module some commands are processes of their own.
+ */
 async function json<Line>(module: Module, ...words: string[]): Promise<{ status: number; lines: Line[] }> {
-  const { status, output } = await platform.command(module, ...words, '--json');
+  const { status, output } = await platform.operate(module, ...words, '--json');
   const lines = output.split('\n').filter(Boolean);
   return { status, lines: lines.map((line) => JSON.parse(line) as Line) };
 }
@@ -131,7 +131,7 @@ function commandsOf(module: Module): Record<string, string> {
   >;
 }
 
-it('are all known to a checkout, each of its modules', async () => {
+it('operators’ commands are all known to a checkout, each of its modules', async () => {
   const help = await runScript('infra/local/platform-command.ts', ['--help'], {});
   const told = [...help.matchAll(/^ {2}(\S+) … +(.+)$/gm)].map(([, noun = '', modules = '']) => [
     noun,
@@ -213,7 +213,7 @@ describe('platform of identity', () => {
     expect(moved).toMatchObject({ client_id: first?.client_id, changed: true });
     expect(moved?.redirect_uris).toContain('https://console.example/console/callback');
     expect(await register()).toEqual({ ...first, changed: true });
-    const refused = await platform.command('identity', 'console', '--url', 'http://elsewhere.example');
+    const refused = await platform.operate('identity', 'console', '--url', 'http://elsewhere.example');
     expect(refused.status).toBe(2);
     expect(refused.output).toContain('an https address');
   });
@@ -225,7 +225,7 @@ describe('platform of identity', () => {
   });
 
   it('resets the factors of nobody: 2', async () => {
-    const reset = await platform.command('identity', 'factors', 'reset', '--user', 'nobody@example.com');
+    const reset = await platform.operate('identity', 'factors', 'reset', '--user', 'nobody@example.com');
     expect(reset).toEqual({ status: 2, output: 'Nobody has that address.\n' });
   });
 
@@ -236,7 +236,7 @@ describe('platform of identity', () => {
     );
     expect([status, lines[0]?.slug]).toEqual([0, 'platform']);
     expect((await platform.as(lines[0]?.key).get('/v1/identity/roles')).status).toBe(200);
-    expect(await platform.command('identity', 'organizations', 'recover', 'nobody')).toEqual({
+    expect(await platform.operate('identity', 'organizations', 'recover', 'nobody')).toEqual({
       status: 2,
       output: 'No active organization has the slug nobody.\n',
     });
@@ -246,8 +246,8 @@ describe('platform of identity', () => {
     const create = ['organizations', 'create', '--name', 'Acme', '--slug', 'acme-cli'];
     const first = await json<{ organization_id: string; created: boolean }>('identity', ...create);
     expect(first).toMatchObject({ status: 0, lines: [{ created: true, slug: 'acme-cli', keys: {} }] });
-    expect((await platform.command('identity', ...create)).status).toBe(3);
-    const { status, output } = await platform.command(
+    expect((await platform.operate('identity', ...create)).status).toBe(3);
+    const { status, output } = await platform.operate(
       'identity',
       ...create,
       '--reissue',
@@ -273,7 +273,7 @@ describe('platform of identity', () => {
     [['create', '--name', 'A', '--slug', 'acme', '--locale', '-'], 'a language tag such as es-CL'],
     [['bootstrap', '--timezone', 'Mars/Olympus'], 'an IANA time zone'],
   ])('ends with 2 for organizations %j', async (words, reason) => {
-    const { status, output } = await platform.command('identity', 'organizations', ...words);
+    const { status, output } = await platform.operate('identity', 'organizations', ...words);
     expect([status, output]).toEqual([2, expect.stringContaining(reason)]);
   });
 
@@ -281,7 +281,7 @@ describe('platform of identity', () => {
     const tenant = await platform.tenant();
     const revoked = await json('identity', 'keys', 'revoke', tenant.adminKeyId);
     expect(revoked).toEqual({ status: 0, lines: [{ id: tenant.adminKeyId, revoked: true }] });
-    expect((await platform.command('identity', 'keys', 'revoke', tenant.adminKeyId)).output).toBe(
+    expect((await platform.operate('identity', 'keys', 'revoke', tenant.adminKeyId)).output).toBe(
       `${tenant.adminKeyId} had ended before\n`,
     );
     const printed = execFileSync(process.execPath, [programOf('identity'), 'keys', 'revoke', '-', '--json'], {
@@ -290,14 +290,14 @@ describe('platform of identity', () => {
       env: { ...NO_VARIABLES, ...platform.envOf('identity') },
     });
     expect(JSON.parse(printed)).toMatchObject({ revoked: true });
-    expect(await platform.command('identity', 'keys', 'revoke', 'key')).toMatchObject({ status: 2 });
+    expect(await platform.operate('identity', 'keys', 'revoke', 'key')).toMatchObject({ status: 2 });
   });
 });
 
 describe('platform of core and loyalty', () => {
   it('ask for erasures again, of which there are none', async () => {
     const since = ['--since', '2026-11-21T09:30:00Z', '--module', 'crm'];
-    expect(await platform.command('core', 'erasures', 'ask-again', ...since)).toEqual({
+    expect(await platform.operate('core', 'erasures', 'ask-again', ...since)).toEqual({
       status: 0,
       output: 'Asked for 0 erasures again\n',
     });
@@ -307,7 +307,7 @@ describe('platform of core and loyalty', () => {
     const audit = await json<{ unreadable: number }>('core', 'audit', 'verify');
     expect(audit).toMatchObject({ status: 0, lines: [{ unreadable: 0 }] });
     expect((await platform.command('core', 'audit', 'verify')).output).toMatch(/ audit logs, 0 broken\n$/);
-    const balances = await platform.command('loyalty', 'balances', 'rebuild');
+    const balances = await platform.operate('loyalty', 'balances', 'rebuild');
     expect(balances).toEqual({
       status: 0,
       output: expect.stringMatching(/^\d+ organizations\n$/m) as string,
