@@ -3,6 +3,7 @@ import { jest } from '@jest/globals';
 import './client.suite.js';
 import './edges.suite.js';
 import './erasure.suite.js';
+import './identity-mail.suite.js';
 import './impersonation.suite.js';
 import './merge.suite.js';
 import './new-user.suite.js';

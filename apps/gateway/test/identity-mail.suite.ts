@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { jest } from '@jest/globals';
 import { isPermission } from '@customer-platform/permissions';
 import {
   eventually,
   type Caller,
-  END_WITHIN_MS,
-  PlatformUnderTest,
   START_WITHIN_MS,
+  type PlatformUnderTest,
   type Tenant,
 } from '@customer-platform/testing';
 import { documentedRoutes, type DocumentedRoute } from './documented-routes.fixture.js';
+import { journeyPlatform } from './journey.fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SETTLED = { within: 60_000 };
@@ -21,7 +20,7 @@ const GREEDY = '{{ event.link }} {{ data.link }} {{ link }} {% for pair in event
 const ROUTES = documentedRoutes().filter(({ permission }) => permission?.startsWith('messaging.'));
 const PERMISSIONS = [...new Set(ROUTES.map(({ permission }) => permission ?? ''))].filter(isPermission);
 
-jest.setTimeout(300_000);
+const WALK_WITHIN_MS = 300_000;
 
 /** A server of the attacker's: provider of mail and receiver of webhooks at once. It keeps all that comes. */
 class Listener {
@@ -62,73 +61,74 @@ describe('an organization that wants the token of an invitation or of a new pass
   const answers: string[] = [];
   beforeAll(async () => {
     url = await listener.start();
-    platform = await PlatformUnderTest.start();
+    platform = await journeyPlatform();
     tenant = await platform.tenant();
   }, START_WITHIN_MS);
-  afterAll(async () => {
-    await platform.stop();
-    await listener.stop();
-  }, END_WITHIN_MS);
+  afterAll(() => listener.stop());
 
-  it('does not find it with any permission of messaging, on any route, before or after it was mailed', async () => {
-    expect(PERMISSIONS.length).toBeGreaterThan(15);
-    const template = await prepared();
-    const callers = new Map<string, Caller>();
-    for (const permission of PERMISSIONS)
-      callers.set(permission, platform.as((await platform.keyWith(tenant, [permission])).key));
-    await everyRoute(callers, template, null);
-    const first = await invited();
-    const send = await eventually(async () => {
-      const [found] = await sends();
-      if (found?.state !== 'sent') throw new Error('The invitation has not been mailed yet');
-      return found;
-    }, SETTLED);
-    await everyRoute(callers, template, send.id);
-    const second = await invited();
-    const reset = await forgotten(await invited());
-    await everyRoute(callers, template, (await sends()).at(-1)?.id ?? null);
-    await eventually(
-      async () => expect((await sends()).map(({ state }) => state)).toEqual(Array(4).fill('sent')),
-      SETTLED,
-    );
-    // The webhooks that tell of it have come; what a send says is its address and state.
-    await eventually(
-      () =>
-        expect(listener.heard.filter((text) => text.includes('messaging.send.sent')).length).toBeGreaterThan(
-          1,
-        ),
-      SETTLED,
-    );
-    expect(send).toMatchObject({ address: first.email, subject: null, template_id: null, metadata: null });
-    const tables = await Promise.all(
-      [
-        'sends',
-        'send_payloads',
-        'send_history',
-        'outbox',
-        'in_flight',
-        'audit_entries',
-        'webhook_deliveries',
-      ].map((table) => platform.query('messaging', `SELECT * FROM ${table}`)),
-    );
-    const places = {
-      answers,
-      heard: listener.heard,
-      logs: [platform.logs],
-      tables: [JSON.stringify(tables)],
-    };
-    for (const [place, texts] of Object.entries(places)) {
-      expect([place, texts.length > 0]).toEqual([place, true]);
-      for (const { token } of [first, second, reset]) {
-        // In any dress: as it is, within base64 or escaped, the MAC at its end stands out.
-        const tail = token.slice(-24);
-        expect([place, texts.filter((text) => text.includes(token) || text.includes(tail))]).toEqual([
-          place,
-          [],
-        ]);
+  it(
+    'does not find it with any permission of messaging, on any route, before or after it was mailed',
+    async () => {
+      expect(PERMISSIONS.length).toBeGreaterThan(15);
+      const template = await prepared();
+      const callers = new Map<string, Caller>();
+      for (const permission of PERMISSIONS)
+        callers.set(permission, platform.as((await platform.keyWith(tenant, [permission])).key));
+      await everyRoute(callers, template, null);
+      const first = await invited();
+      const send = await eventually(async () => {
+        const [found] = await sends();
+        if (found?.state !== 'sent') throw new Error('The invitation has not been mailed yet');
+        return found;
+      }, SETTLED);
+      await everyRoute(callers, template, send.id);
+      const second = await invited();
+      const reset = await forgotten(await invited());
+      await everyRoute(callers, template, (await sends()).at(-1)?.id ?? null);
+      await eventually(
+        async () => expect((await sends()).map(({ state }) => state)).toEqual(Array(4).fill('sent')),
+        SETTLED,
+      );
+      // The webhooks that tell of it have come; what a send says is its address and state.
+      await eventually(
+        () =>
+          expect(
+            listener.heard.filter((text) => text.includes('messaging.send.sent')).length,
+          ).toBeGreaterThan(1),
+        SETTLED,
+      );
+      expect(send).toMatchObject({ address: first.email, subject: null, template_id: null, metadata: null });
+      const tables = await Promise.all(
+        [
+          'sends',
+          'send_payloads',
+          'send_history',
+          'outbox',
+          'in_flight',
+          'audit_entries',
+          'webhook_deliveries',
+        ].map((table) => platform.query('messaging', `SELECT * FROM ${table}`)),
+      );
+      const places = {
+        answers,
+        heard: listener.heard,
+        logs: [platform.logs],
+        tables: [JSON.stringify(tables)],
+      };
+      for (const [place, texts] of Object.entries(places)) {
+        expect([place, texts.length > 0]).toEqual([place, true]);
+        for (const { token } of [first, second, reset]) {
+          // In any dress: as it is, within base64 or escaped, the MAC at its end stands out.
+          const tail = token.slice(-24);
+          expect([place, texts.filter((text) => text.includes(token) || text.includes(tail))]).toEqual([
+            place,
+            [],
+          ]);
+        }
       }
-    }
-  });
+    },
+    WALK_WITHIN_MS,
+  );
 
   /** Everything set up as an attacker would who could do all of it at once. */
   async function prepared(): Promise<string> {
