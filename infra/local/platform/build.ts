@@ -54,11 +54,17 @@ function fingerprint(): string {
 
 /** Changes with any built migration. */
 export function migrationsFingerprint(): string {
+  return digestOf(['apps/*/dist/migrations/**/*.js', 'libs/database/dist/migrations/**/*.js']);
+}
+
+/** Changes with anything that migrations could be made of: any built file, and any installed package. */
+export function builtFingerprint(): string {
+  return digestOf(['{apps,libs}/*/dist/**/*.js', 'node_modules/.package-lock.json']);
+}
+
+function digestOf(patterns: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const file of globSync(['apps/*/dist/migrations/**/*.js', 'libs/database/dist/migrations/**/*.js'], {
-    cwd: ROOT,
-  }).sort()) {
+  for (const file of globSync(patterns, { cwd: ROOT }).sort())
     hash.update(`${file}\0`).update(readFileSync(join(ROOT, file)));
-  }
   return hash.digest('hex');
 }

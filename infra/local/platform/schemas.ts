@@ -1,13 +1,16 @@
 /** The tables of every module, read from databases that its migrations have just made. */
-import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Guardian } from '../services/guardian.ts';
 import { freePort } from '@customer-platform/kit/ports.ts';
 import { queryOnce, startPostgres } from '../services/postgres.ts';
+import { builtFingerprint } from './build.ts';
 import { DataFolder } from './data-folder.ts';
 import { prepareDatabases } from './databases.ts';
-import { MODULES, type ModuleName } from './modules.ts';
+import { MODULES, type ModuleName, ROOT } from './modules.ts';
 import { loadSecrets } from './secrets.ts';
 
 interface Column {
@@ -56,24 +59,38 @@ const TABLES = `
    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
    ORDER BY c.relname`;
 
-/** Starts a PostgreSQL for this, runs the migrations of the last build, and ends it once the work is done. */
+/** The cluster that the migrations of the last build have made, kept for whoever reads the same schemas next. */
+const KEPT = join(ROOT, 'node_modules/.cache/customer-platform/migrated');
+
+/** Starts a PostgreSQL for this, with the databases that the migrations of the last build make, until the work is done. */
 export async function withMigratedDatabases<T>(work: (urlOf: UrlOf) => Promise<T>): Promise<T> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'customer-platform-schema-')));
   const guardian = new Guardian();
   guardian.removeAtEnd(folder);
   try {
     mkdirSync(join(folder, 'postgres'));
-    const postgres = await startPostgres({
-      folder: join(folder, 'postgres/cluster'),
-      port: await freePort(),
-      password: 'schema',
-      log: join(folder, 'postgres/postgres.log'),
-      guardian,
-      durable: false,
-    });
+    const cluster = join(folder, 'postgres/cluster');
+    const start = async () =>
+      startPostgres({
+        folder: cluster,
+        port: await freePort(),
+        password: 'schema',
+        log: join(folder, 'postgres/postgres.log'),
+        guardian,
+        durable: false,
+      });
+    const kept = join(KEPT, builtFingerprint());
+    const isKept = existsSync(kept);
+    if (isKept) await copy(kept, cluster);
+    let postgres = await start();
     try {
-      const data = new DataFolder(join(folder, 'data'));
-      await prepareDatabases({ adminUrl: postgres.url, embedded: true }, loadSecrets(data), data);
+      if (!isKept) {
+        const data = new DataFolder(join(folder, 'data'));
+        await prepareDatabases({ adminUrl: postgres.url, embedded: true }, loadSecrets(data), data);
+        await postgres.child.stop(8_000);
+        await keep(cluster, kept);
+        postgres = await start();
+      }
       return await work((module) => {
         const url = new URL(postgres.url);
         url.pathname = `/${module}`;
@@ -85,6 +102,20 @@ export async function withMigratedDatabases<T>(work: (urlOf: UrlOf) => Promise<T
   } finally {
     await guardian.release();
   }
+}
+
+/** Keeps a cluster that has ended, in place of those of other builds. */
+async function keep(cluster: string, kept: string): Promise<void> {
+  mkdirSync(KEPT, { recursive: true });
+  for (const former of readdirSync(KEPT)) rmSync(join(KEPT, former), { recursive: true, force: true });
+  const draft = `${KEPT}.${String(process.pid)}`;
+  await copy(cluster, draft);
+  renameSync(draft, kept);
+}
+
+/** Its owners are copied, too: PostgreSQL starts on no folder of somebody else's. */
+async function copy(from: string, to: string): Promise<void> {
+  await promisify(execFile)('cp', ['-a', from, to]);
 }
 
 /** Where the database of a module is. */
