@@ -11,9 +11,9 @@ export interface FurtherPlaces {
   close(): Promise<void>;
 }
 
-type PlacesOf = (installation: Installation) => FurtherPlaces;
+type PlacesOf = (installation: Installation) => Promise<FurtherPlaces>;
 
-const NONE: PlacesOf = () => ({ places: [], close: () => Promise.resolve() });
+const NONE: PlacesOf = () => Promise.resolve({ places: [], close: () => Promise.resolve() });
 
 /** `platform installation show|adopt|renew`. */
 export const installation =
@@ -99,9 +99,9 @@ function withInstallation<T>(
 ): Promise<T> {
   return withOwnDatabase(module, async (database) => {
     const own = new Installation(database);
+    const further = await furtherOf(own);
     const client = new KafkaClient({ module });
     const admin = client.admin();
-    const further = furtherOf(own);
     try {
       await admin.connect();
       return await work(own, [new MarkedKafka(client, admin, module), ...further.places]);

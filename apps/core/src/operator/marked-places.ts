@@ -1,15 +1,14 @@
 import type { FurtherPlaces } from '@customer-platform/cli';
 import type { Installation } from '@customer-platform/database';
-import { BucketStore } from '../imports/files/bucket-store.js';
 import { configuredStore } from '../imports/files/import-files.js';
-import { RedisLimitStore } from '../ingestion/rate-limits/redis-limit-store.js';
+import { configuredRedis } from '../ingestion/rate-limits/configured-redis.js';
 
 /** The places besides its topics that core shares with nobody, as its variables say. */
-export function markedPlaces(installation: Installation): FurtherPlaces {
-  const redis = RedisLimitStore.configured(installation);
-  const files = configuredStore(installation);
+export async function markedPlaces(installation: Installation): Promise<FurtherPlaces> {
+  const redis = await configuredRedis(installation);
+  const { place: bucket } = await configuredStore(installation);
   return {
-    places: [...(redis ? [redis] : []), ...(files instanceof BucketStore ? [files.place] : [])],
+    places: [...(redis ? [redis] : []), ...(bucket ? [bucket] : [])],
     close: async () => redis?.close(),
   };
 }

@@ -11,7 +11,8 @@ import {
 } from '@customer-platform/testing';
 import { jest } from '@jest/globals';
 import { configuredStore } from '../imports/files/import-files.js';
-import { RedisLimitStore } from '../ingestion/rate-limits/redis-limit-store.js';
+import { configuredRedis } from '../ingestion/rate-limits/configured-redis.js';
+import type { RedisLimitStore } from '../ingestion/rate-limits/redis-limit-store.js';
 
 /** Building the storage's program, the first time on a machine. */
 const START_MS = 600_000;
@@ -65,18 +66,18 @@ async function secured(url: string, prefix: string) {
 it('limits are shared in a Redis that asks for a certificate, and by nobody without', async () => {
   const { port, right, wrong } = await secured(redis.url, 'REDIS_TLS');
   const REDIS_URL = `rediss://127.0.0.1:${String(port)}`;
-  const store = (environment: Record<string, string>): RedisLimitStore => {
+  const store = async (environment: Record<string, string>): Promise<RedisLimitStore> => {
     process.env = { ...before, REDIS_URL, ...environment };
-    const made = RedisLimitStore.configured(ANYBODYS);
+    const made = await configuredRedis(ANYBODYS);
     if (!made) throw new Error('There is no Redis');
     return made;
   };
-  const known = store(right);
+  const known = await store(right);
   expect(await known.beat('one')).toBe(1);
   await known.leave('one');
   await known.close();
   for (const environment of wrong) {
-    const stranger = store(environment);
+    const stranger = await store(environment);
     const broke = jest.spyOn(log, 'debug');
     // It tries again for as long as the process lives.
     const beat = stranger.beat('a stranger').then(
@@ -90,7 +91,7 @@ it('limits are shared in a Redis that asks for a certificate, and by nobody with
     expect(await beat).toBe('refused');
     broke.mockRestore();
   }
-  expect(() => store({ ...right, REDIS_URL: redis.url })).toThrow(ConfigError);
+  await expect(store({ ...right, REDIS_URL: redis.url })).rejects.toThrow(ConfigError);
 });
 
 it('files of imports lie in a bucket behind TLS, which answers nobody without a certificate', async () => {
@@ -110,11 +111,11 @@ it('files of imports lie in a bucket behind TLS, which answers nobody without a 
     };
     return configuredStore(ANYBODYS);
   };
-  const known = store(right);
+  const known = await store(right);
   const file = await known.create('a-file');
   await file.write(Buffer.from('sealed'));
   await file.finish();
   expect((await known.read('a-file', 0, 6)).toString()).toBe('sealed');
   for (const environment of wrong)
-    await expect(store(environment).list()).rejects.toThrow('The bucket of imports cannot be used');
+    await expect((await store(environment)).list()).rejects.toThrow('The bucket of imports cannot be used');
 });

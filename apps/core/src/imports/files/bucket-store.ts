@@ -63,7 +63,7 @@ export class BucketStore extends FileStore implements OnModuleInit {
   }
 
   /** The bucket below the prefix, marked by an object. */
-  get place(): MarkedPlace {
+  override get place(): MarkedPlace {
     return new MarkedBucket(this.bucket);
   }
 

@@ -1,3 +1,5 @@
+import type { MarkedPlace } from '@customer-platform/database';
+
 /** A file as it lies in a store. */
 export interface StoredFile {
   readonly name: string;
@@ -22,6 +24,11 @@ export interface NewFile {
  * any of them has taken. It knows nothing of what it keeps: bytes come sealed, and are read from any place on.
  */
 export abstract class FileStore {
+  /** Where it is marked as one installation's; undefined where no other could be led there. */
+  get place(): MarkedPlace | undefined {
+    return undefined;
+  }
+
   abstract create(name: string): Promise<NewFile>;
   /**
    * So many bytes from a place on, fewer where the file ends.

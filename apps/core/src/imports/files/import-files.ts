@@ -11,7 +11,6 @@ import {
   readConfig,
 } from '@customer-platform/config';
 import { type Installation, KeySeal } from '@customer-platform/database';
-import { BucketStore } from './bucket-store.js';
 import { FileStore, type NewFile } from './file-store.js';
 import { FolderStore } from './folder-store.js';
 import { BLOCK_BYTES, FileDamaged, newFileKey, openBlock, placeOfBlock, sealBlock } from './sealed-blocks.js';
@@ -96,12 +95,13 @@ export class ImportFiles {
   }
 }
 
-/** Where the environment says that files lie. @throws ConfigError */
-export function configuredStore(installation: Installation): FileStore {
+/** The store that the environment names; the client of S3 is loaded where that is a bucket. @throws ConfigError */
+export async function configuredStore(installation: Installation): Promise<FileStore> {
   const { IMPORT_STORAGE: storage, IMPORT_DIRECTORY: folder } = readConfig(importFilesConfig);
-  return storage === 's3'
-    ? new BucketStore(readConfig(importBucketConfig), installation)
-    : new FolderStore(folder ?? ownFolder());
+  if (storage !== 's3') return new FolderStore(folder ?? ownFolder());
+  const bucket = readConfig(importBucketConfig);
+  const { BucketStore } = await import('./bucket-store.js');
+  return new BucketStore(bucket, installation);
 }
 
 /** Of this installation alone, whose others on the machine know nothing of its imports: all with the same database. */

@@ -1,15 +1,15 @@
 import { Module } from '@nestjs/common';
 import { Database, Installation } from '@customer-platform/database';
+import { configuredRedis } from './configured-redis.js';
 import { LIMIT_STORE, LimitExchange } from './limit-exchange.js';
 import type { LimitStore } from './limit-store.js';
 import { PostgresLimitStore } from './postgres-limit-store.js';
 import { RateLimiter } from './rate-limiter.js';
-import { RedisLimitStore } from './redis-limit-store.js';
 import { SharedBuckets } from './shared-buckets.js';
 
 /** Where `REDIS_URL` is given the limits are shared there, else in the module's PostgreSQL. */
-function limitStore(database: Database, installation: Installation): LimitStore {
-  return RedisLimitStore.configured(installation) ?? new PostgresLimitStore(database);
+async function limitStore(database: Database, installation: Installation): Promise<LimitStore> {
+  return (await configuredRedis(installation)) ?? new PostgresLimitStore(database);
 }
 
 /** The limits of ingestion, which all instances of core share. */

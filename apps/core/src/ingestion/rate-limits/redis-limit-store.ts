@@ -1,13 +1,6 @@
 import { createClient, defineScript, type CommandParser } from '@redis/client';
 import type { OnModuleInit } from '@nestjs/common';
-import {
-  ConfigError,
-  readConfig,
-  readTlsFiles,
-  redisConfig,
-  serviceConfig,
-  type TlsContents,
-} from '@customer-platform/config';
+import { readConfig, serviceConfig, type TlsContents } from '@customer-platform/config';
 import { type Installation, type MarkedPlace, OtherInstallation } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
@@ -110,16 +103,6 @@ export class RedisLimitStore implements LimitStore, MarkedPlace, OnModuleInit {
       this.isOwn = false;
       log.debug({ err: error }, 'The connection to Redis broke');
     });
-  }
-
-  /** The store of `REDIS_URL`; undefined where there is none. @throws ConfigError */
-  static configured(installation: Pick<Installation, 'claim'>): RedisLimitStore | undefined {
-    const { REDIS_URL: url, ...files } = readConfig(redisConfig);
-    const { REDIS_TLS_CA_FILE: ca, REDIS_TLS_CERT_FILE: cert, REDIS_TLS_KEY_FILE: key } = files;
-    const tls = readTlsFiles('REDIS_TLS', { ca, cert, key });
-    if (Object.keys(tls).length > 0 && !url?.startsWith('rediss:'))
-      throw new ConfigError('The files of REDIS_TLS_* are given, and REDIS_URL is no rediss:// address.');
-    return url === undefined ? undefined : new RedisLimitStore(url, installation, tls);
   }
 
   /**
