@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Child, waitUntilReady } from '../services/child.ts';
 import type { Guardian } from '../services/guardian.ts';
+import { COMPILED_CODE } from './compiled-code.ts';
 
 interface NodeProcess {
   name: string;
@@ -25,7 +26,7 @@ export async function startNodeProcess(spec: NodeProcess, began: (child: Child) 
     name: spec.name,
     command: process.execPath,
     args: ['--import', RELEASE_MEMORY, ...spec.args],
-    env: { ...spec.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
+    env: { ...COMPILED_CODE, ...spec.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' },
     cwd: spec.cwd,
     log: spec.log,
     stopSignal: 'SIGTERM',

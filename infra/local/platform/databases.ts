@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { WRONG_PASSWORD, queryOnce } from '../services/postgres.ts';
 import type { DatabaseAddresses } from './app-environment.ts';
 import { migrationsFingerprint } from './build.ts';
+import { COMPILED_CODE } from './compiled-code.ts';
 import type { DataFolder } from './data-folder.ts';
 import { MODULES, type ModuleName, ROOT, platformOf } from './modules.ts';
 import type { Secrets } from './secrets.ts';
@@ -178,7 +179,7 @@ async function runNode(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   try {
     await run(process.execPath, args, {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], ...env },
+      env: { PATH: process.env['PATH'], ...COMPILED_CODE, ...env },
       maxBuffer: 16 * 2 ** 20,
     });
   } catch (cause) {

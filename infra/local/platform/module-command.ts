@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { appEnvironment } from './app-environment.ts';
+import { COMPILED_CODE } from './compiled-code.ts';
 import { DataFolder } from './data-folder.ts';
 import { databaseAddresses } from './databases.ts';
 import { type ModuleName, platformOf } from './modules.ts';
@@ -33,5 +34,10 @@ export function moduleEnvironments(folder: string): (module: ModuleName) => Node
 
 /** Runs a module's `platform` as it would run in its image. @returns its exit code, 2 where it did not end by itself */
 export function runInModule(module: ModuleName, words: readonly string[], env: NodeJS.ProcessEnv): number {
-  return spawnSync(process.execPath, [platformOf(module), ...words], { stdio: 'inherit', env }).status ?? 2;
+  return (
+    spawnSync(process.execPath, [platformOf(module), ...words], {
+      stdio: 'inherit',
+      env: { ...COMPILED_CODE, ...env },
+    }).status ?? 2
+  );
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { COMPILED_CODE } from './compiled-code.ts';
 import { ROOT, platformOf } from './modules.ts';
 
 /** Exit code of a bootstrap where a root organization exists. */
@@ -58,7 +59,7 @@ async function runOperator(
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [platformOf('identity'), ...words], {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
+      env: { PATH: process.env['PATH'], ...COMPILED_CODE, DATABASE_URL: databaseUrl },
     });
     return stdout;
   } catch (cause) {
