@@ -278,6 +278,7 @@ describe.each(PROVIDERS.filter(({ sealed }) => !sealed))(
           return send(route, { query, body: example, type: contentType, headers });
         });
       await judge.heads(nameOf(route), 'messaging', TEXTS_OF_HEADERS, callsOf);
+      await judge.noteHold(nameOf(route), 'in its head', 'messaging');
     });
   },
 );
@@ -313,6 +314,7 @@ describe.each(placed(queryRoutes()))('query of $method $path', (route) => {
     await judge.heads(nameOf(route), moduleOf(route), meets(TEXTS_OF_HEADS, route.place), (shape, share) =>
       queryCalls(route, shape, share),
     );
+    await judge.noteHold(nameOf(route), 'in its query', moduleOf(route));
   });
 });
 
@@ -339,6 +341,7 @@ describe.each(placed(headerRoutes()))('headers of $method $path', (route) => {
         meets(TEXTS_OF_HEADERS, route.place),
         (shape, share) => headerCalls(route, name, shape, share),
       );
+    await judge.noteHold(nameOf(route), 'in a header', moduleOf(route));
   });
 });
 

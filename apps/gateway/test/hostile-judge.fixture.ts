@@ -85,7 +85,6 @@ export class Judge {
       module,
       shapes.slice(0, 2).flatMap((shape) => callsOf(shape, 0)),
     );
-    await this.noteHold(route, 'in its head', module);
     if (all < HEAD_ODD_FROM_S + (HEAD_ODD_TIMES * bare * shapes.length) / 2) return;
     for (const shape of shapes)
       await this.headsOf(route, module, shape.name, {
