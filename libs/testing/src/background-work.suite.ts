@@ -15,12 +15,17 @@ export interface WorkingModule {
   pass(ms: number): void;
 }
 
+/** What fails elsewhere than in PostgreSQL, from `begin` until it is mended. */
+export interface OtherFault {
+  begin(): Promise<{ mend(): Promise<void> }>;
+}
+
 /** How a piece of background work is given something to do, and made to fail at it. */
 export interface WorkScenario {
   /** Gives the organization so many rows that are due now. */
   give(organizationId: string, rows: number): Promise<void>;
-  /** The change of the rows of this organization at which PostgreSQL fails. */
-  fault(organizationId: string): Fault;
+  /** The change of the rows of this organization at which PostgreSQL fails, or what else its work fails at. */
+  fault(organizationId: string): Fault | OtherFault;
   /** How many of its rows are not done. */
   left(organizationId: string): Promise<number>;
   /** An organization has one row of it at most. */
@@ -45,7 +50,7 @@ export interface WorkScenario {
 export interface BackgroundWorkOptions {
   /** Begins the module: called once, before all tests. */
   start(): Promise<WorkingModule>;
-  /** By the names of the works. */
+  /** By the names of the works; where one has several, each with what it is of in brackets behind it. */
   readonly scenarios: Readonly<Record<string, WorkScenario>>;
   /** Works without a scenario: `covered by <file>`, which holds them to the same, or why there is nothing to be held to. */
   readonly without: Readonly<Record<string, string>>;
@@ -80,14 +85,15 @@ export function itHoldsUpNoOther(options: BackgroundWorkOptions): void {
       .all()
       .filter(({ takes }) => takes !== null)
       .map(({ name }) => name);
-    const known = [...Object.keys(scenarios), ...Object.keys(without)];
-    expect(known.sort()).toEqual(taking.sort());
+    const known = new Set([...Object.keys(scenarios).map(nameOf), ...Object.keys(without)]);
+    expect([...known].sort()).toEqual(taking.sort());
     expect(Object.keys(without)).toHaveLength(mostWithout);
     const files = Object.values(without).flatMap((reason) => /^covered by (\S+)$/.exec(reason)?.[1] ?? []);
     expect(files.filter((file) => !existsSync(join(WORKSPACE, file)))).toEqual([]);
   });
 
-  describe.each(Object.entries(scenarios))('%s', (name, scenario) => {
+  describe.each(Object.entries(scenarios))('%s', (title, scenario) => {
+    const name = nameOf(title);
     it.each([
       ['one row that fails', 1, 'P0001'],
       ['one row that runs into a time limit', 1, TIME_LIMIT],
@@ -102,7 +108,11 @@ export function itHoldsUpNoOther(options: BackgroundWorkOptions): void {
         const told = (): Promise<number> => scenario.told?.(failing) ?? failuresOf(name);
         // A job leaves what runs into a time limit; a consumer has to find out first whether it is the record's own doing.
         const codes = rows > 1 && mixed && !scenario.again ? [code, TIME_LIMIT] : [code];
-        const fault = await DatabaseFault.in(module.database, { ...scenario.fault(failing), codes });
+        const given = scenario.fault(failing);
+        const fault =
+          'begin' in given
+            ? await given.begin()
+            : await DatabaseFault.in(module.database, { ...given, codes });
         try {
           const before = await told();
           await scenario.give(failing, rows);
@@ -132,6 +142,10 @@ export function itHoldsUpNoOther(options: BackgroundWorkOptions): void {
       3 * WITHIN_MS,
     );
   });
+}
+
+function nameOf(title: string): string {
+  return title.replace(/ \(.+\)$/, '');
 }
 
 function workOf(name: string): BackgroundWork {

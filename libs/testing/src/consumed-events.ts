@@ -94,8 +94,8 @@ export function outboxRows(module: () => ConsumingModule, ownTopic: string): Wor
   };
 }
 
-/** As {@link consumedEvents}, of the contacts that a module follows. */
-export function followedContacts(module: () => ConsumingModule): WorkScenario {
+/** As {@link consumedEvents}, of the contacts that a module follows in a table of its own. */
+export function followedContacts(module: () => ConsumingModule, table = 'contact_refs'): WorkScenario {
   return consumedEvents(module, {
     event: (organizationId) => ({
       type: 'core.contact.created.v1',
@@ -103,10 +103,10 @@ export function followedContacts(module: () => ConsumingModule): WorkScenario {
       data: contactChange(newId(), 1),
     }),
     fault: (organizationId) => ({
-      table: 'contact_refs',
+      table,
       on: 'INSERT',
       when: `NEW.organization_id = '${organizationId}'`,
     }),
-    done: 'SELECT count(*)::int FROM contact_refs WHERE organization_id = $1',
+    done: `SELECT count(*)::int FROM ${table} WHERE organization_id = $1`,
   });
 }
