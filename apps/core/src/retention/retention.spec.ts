@@ -213,6 +213,42 @@ describe('events of which an organization says for how long they are kept', () =
     expect(await instance().sweep()).toBe(1);
   });
 
+  it.each(['P0001', '57014'])(
+    'are kept where the period cannot be noted (%s), not where another’s cannot',
+    async (code) => {
+      const [one, other, leaver] = [core.anOrganization(), core.anOrganization(), core.anOrganization()];
+      for (const { id } of [one, other, leaver]) await store(id, [60 * DAY_MS]);
+      for (const { id } of [one, other]) keeps(id, { events_days: 30 });
+      await hasKept(leaver.id, { events_days: 30 });
+      await core.database.query(
+        'UPDATE retention_periods SET days = wanted_days WHERE organization_id = $1',
+        [leaver.id],
+      );
+      keeps(leaver.id, {});
+      const fault = await DatabaseFault.in(core.database, {
+        table: 'retention_periods',
+        on: 'UPDATE',
+        when: `NEW.organization_id = '${one.id}'`,
+        code,
+      });
+      const retention = instance();
+      try {
+        expect(await retention.sweep()).toBe(1);
+        expect(await Promise.all([one, other, leaver].map(({ id }) => idsOf(id)))).toMatchObject([
+          { length: 1 },
+          { length: 0 },
+          { length: 1 },
+        ]);
+      } finally {
+        await fault.mend();
+      }
+      // It is left for a moment.
+      at(NOW + 60_000);
+      expect(await retention.sweep()).toBe(1);
+      expect(await idsOf(leaver.id)).toHaveLength(1);
+    },
+  );
+
   it('are said to be gone where they were asked for', async () => {
     const [one, other] = [core.anOrganization(), core.anOrganization()];
     await store(one.id, [90 * DAY_MS, 60 * DAY_MS, DAY_MS]);

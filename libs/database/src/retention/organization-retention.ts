@@ -79,6 +79,8 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   private readonly backoff: ItemBackoff;
   private readonly periods: RetentionPeriods;
   private learntAt = -Infinity;
+  /** Organizations whose period is not known now: nothing of theirs is removed. */
+  private unknown: ReadonlySet<string> = new Set();
 
   constructor(
     private readonly database: Database,
@@ -91,6 +93,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
       database,
       client,
       kinds.map(({ kind }) => kind),
+      this.backoff,
     );
   }
 
@@ -153,7 +156,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   }
 
   private async learn(): Promise<void> {
-    await this.periods.learn(this.clock.now());
+    this.unknown = await this.periods.learn(this.clock.now());
     this.learntAt = performance.now();
   }
 
@@ -171,7 +174,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   private async take(turn: Turn, most: number): Promise<Removal | typeof HELD | undefined> {
     const { organizationId, kind } = turn;
     const item = `${kind.kind} ${organizationId}`;
-    if (this.backoff.waits(item)) return undefined;
+    if (this.unknown.has(organizationId) || this.backoff.waits(item)) return undefined;
     try {
       const done = await this.remove(turn, most);
       if (done === HELD) return HELD;

@@ -1,5 +1,7 @@
 import { InternalClient } from '@customer-platform/authorization';
+import type { ItemBackoff } from '@customer-platform/http';
 import type { Database } from '../database.js';
+import { isTransient, ranOut } from '../errors.js';
 import type { RetentionDays, RetentionKind, RetentionPage } from './retention-kinds.js';
 
 const ASK_TIMEOUT_MS = 5_000;
@@ -31,10 +33,13 @@ const LEARN = `
           ELSE known.wanted_since END,
         wanted_days = excluded.wanted_days`;
 
+const KNOWN = `
+  SELECT DISTINCT organization_id AS id FROM retention_periods WHERE kind = ANY($1::text[]) AND wanted_days IS NOT NULL`;
+
 /** Of whom nothing is said any more all is kept, at once. */
 const FORGET = `
   UPDATE retention_periods AS known SET wanted_days = NULL, days = NULL, wanted_since = $4
-   WHERE kind = ANY($3::text[]) AND wanted_days IS NOT NULL
+   WHERE kind = ANY($3::text[]) AND wanted_days IS NOT NULL AND organization_id = ANY($5::uuid[])
      AND NOT EXISTS (SELECT FROM unnest($1::uuid[], $2::text[]) AS told (organization_id, kind)
                       WHERE told.organization_id = known.organization_id AND told.kind = known.kind)`;
 
@@ -50,17 +55,63 @@ export class RetentionPeriods {
     private readonly database: Database,
     private readonly client: InternalClient,
     private readonly kinds: readonly RetentionKind[],
+    private readonly backoff: ItemBackoff,
   ) {}
 
-  /** @throws Problem `dependency_unavailable` while identity does not tell all of it: nothing is learnt then */
-  async learn(now: Date): Promise<void> {
+  /**
+   * Notes what identity says. An organization whose period cannot be noted is left for a while, and found by halves: it
+   * keeps no other's from being noted.
+   * @returns organizations of which it is not known now for how long things are kept
+   * @throws Problem `dependency_unavailable` while identity does not tell all of it: nothing is learnt then
+   */
+  async learn(now: Date): Promise<Set<string>> {
     const told = await this.ask();
-    const ids = told.map(({ organizationId }) => organizationId);
-    const kinds = told.map(({ kind }) => kind);
-    const days = told.map((each) => each.days);
+    const known = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ id: string }>(KNOWN, [this.kinds]),
+    );
+    const ids = [
+      ...new Set([...known.map(({ id }) => id), ...told.map(({ organizationId }) => organizationId)]),
+    ];
+    const unknown = new Set(ids.filter((id) => this.backoff.waits(itemOf(id))));
+    const due = ids.filter((id) => !unknown.has(id));
+    await this.noteApart(told, due, now, unknown);
+    return unknown;
+  }
+
+  private async noteApart(
+    told: readonly WantedPeriod[],
+    ids: readonly string[],
+    now: Date,
+    unknown: Set<string>,
+  ): Promise<void> {
+    const [first] = ids;
+    if (first === undefined) return;
+    try {
+      await this.note(told, ids, now);
+      for (const id of ids) this.backoff.passed(itemOf(id));
+    } catch (error) {
+      // The others would meet the same. What ran out of time or memory may be one organization's doing, however often.
+      if (isTransient(error) && !ranOut(error)) throw error;
+      if (ids.length === 1) {
+        this.backoff.failed(itemOf(first), error);
+        unknown.add(first);
+        return;
+      }
+      const middle = ids.length >> 1;
+      await this.noteApart(told, ids.slice(0, middle), now, unknown);
+      await this.noteApart(told, ids.slice(middle), now, unknown);
+    }
+  }
+
+  private async note(told: readonly WantedPeriod[], ids: readonly string[], now: Date): Promise<void> {
+    const noted = new Set(ids);
+    const some = told.filter(({ organizationId }) => noted.has(organizationId));
+    const organizations = some.map(({ organizationId }) => organizationId);
+    const kinds = some.map(({ kind }) => kind);
+    const days = some.map((each) => each.days);
     await this.database.acrossOrganizations(async (tx) => {
-      await tx.query(LEARN, [ids, kinds, days, now, GRACE_MS]);
-      await tx.query(FORGET, [ids, kinds, this.kinds, now]);
+      await tx.query(LEARN, [organizations, kinds, days, now, GRACE_MS]);
+      await tx.query(FORGET, [organizations, kinds, this.kinds, now, ids]);
     });
   }
 
@@ -90,4 +141,8 @@ export class RetentionPeriods {
         : [];
     });
   }
+}
+
+function itemOf(organizationId: string): string {
+  return `period of ${organizationId}`;
 }
