@@ -1,7 +1,7 @@
 import { jest } from '@jest/globals';
 import { anOrganization, DatabaseFault } from '@customer-platform/testing';
 import { metrics } from '@customer-platform/http';
-import { Clock, newId, Retention } from '../src/index.js';
+import { Clock, newId, Retention, type RetentionOptions } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 const DAY = 86_400_000;
@@ -12,12 +12,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const retention = (where = 'old.claimed_at < $1') =>
+const retention = (where = 'old.claimed_at < $1', further: Pick<RetentionOptions, 'ofNobody'> = {}) =>
   new Retention(world.database, new Clock(), {
     name: 'spec-retention',
     table: 'inbox',
     where,
     keptMs: 2 * DAY,
+    ...further,
   });
 
 /** Rows of one organization, claimed so many days ago. */
@@ -78,12 +79,13 @@ describe('the retention of a table', () => {
   });
 
   it.each([
-    ['P0001', 1],
-    ['57014', 1],
-    ['P0001', 1_000],
-  ])(
-    'goes on beside rows that fail for ever (%s, %i of them), and removes them once they can be',
-    async (code, rows) => {
+    ['P0001', 1, {}],
+    ['57014', 1, {}],
+    ['P0001', 1_000, {}],
+    ['P0001', 3, { ofNobody: true }],
+  ] as const)(
+    'goes on beside rows that fail for ever (%s, %i of them; %j), and removes them once they can be',
+    async (code, rows, further) => {
       const [failing, other] = [await aged(4, rows), await aged(3, 2)];
       const fault = await DatabaseFault.in(world.test, {
         table: 'inbox',
@@ -91,7 +93,7 @@ describe('the retention of a table', () => {
         when: `OLD.organization_id = '${failing}'`,
         code,
       });
-      const job = retention();
+      const job = retention(undefined, further);
       try {
         expect(await job.sweep()).toBe(2);
       } finally {
@@ -104,6 +106,36 @@ describe('the retention of a table', () => {
       expect(await job.sweep()).toBe(rows);
     },
   );
+
+  it('removes what is of others before it looks for the rows that fail', async () => {
+    const [failing, other] = [await aged(4, 200), await aged(3, 2)];
+    const fault = await DatabaseFault.in(world.test, {
+      table: 'inbox',
+      on: 'DELETE',
+      when: `OLD.organization_id = '${failing}'`,
+      code: '57014',
+    });
+    // Without time to look for them.
+    const job = new Retention(world.database, new Clock(), {
+      name: 'spec-retention',
+      table: 'inbox',
+      where: 'old.claimed_at < $1',
+      oldestBy: 'claimed_at',
+      keptMs: 2 * DAY,
+      everyMs: 0,
+      rowsAtOnce: 10,
+    });
+    try {
+      expect(await job.sweep()).toBe(2);
+      expect(await left(other)).toBe(0);
+      expect(await fault.tries()).toBeLessThan(10);
+    } finally {
+      await fault.mend();
+    }
+    let rest = 0;
+    for (let sweeps = 0; sweeps < 10; sweeps += 1) rest += await job.sweep();
+    expect(rest).toBe(200);
+  });
 
   it('gives up the step that is going on when the process ends, and keeps its rows', async () => {
     const organizationId = await aged(3, 1);

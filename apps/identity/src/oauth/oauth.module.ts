@@ -36,6 +36,7 @@ const ENDED_TOKENS: RetentionOptions = {
 const ENDED_BROWSER_STATES: RetentionOptions = {
   name: 'oauth-browser-state-retention',
   table: 'oauth_browser_states',
+  ofNobody: true,
   where: 'old.expires_at < $1',
   oldestBy: 'expires_at',
   keptMs: 0,

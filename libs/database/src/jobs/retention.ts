@@ -7,6 +7,8 @@ import { isDatabaseUnavailable, ranOut } from '../errors.js';
 const EVERY_MS = 10 * 60_000;
 /** Of one transaction, so that none is long; unless a table has rows that take more with them. */
 const ROWS_AT_ONCE = 5_000;
+/** So long at most a sweep looks for the rows that fail: what has its time meanwhile waits for the next. */
+const MOST_LOOKED_MS = 5 * 60_000;
 
 /** Which rows of a table have had their time. */
 export interface RetentionOptions {
@@ -24,22 +26,34 @@ export interface RetentionOptions {
   readonly rowsAtOnce?: number;
   /** SQL of what is set instead, where the row stays; `where` holds for it no more then. */
   readonly set?: string;
+  /** The table has no organizations. */
+  readonly ofNobody?: true;
+}
+
+/** Rows, by where they lie, of which some fail. */
+interface Suspects {
+  readonly organizationId: string | null;
+  readonly places: readonly string[];
 }
 
 /**
  * Removes the rows of a table that have had their time, or empties them, of all organizations, in steps. Several instances do it
- * side by side; a row that somebody holds, or that fails, is left to the next pass. Runs where PROCESS_ROLE is not api. A step that is
- * going on when the process ends is given up: it may take 15 s, and a process has less to end in.
+ * side by side; a row that somebody holds is left to the next pass. Where a step fails the organizations that it lies in are
+ * found, and looked through by halves once all others have had their turn, for a while in each sweep: each row that fails may
+ * take 15 s. Runs where PROCESS_ROLE is not api. A step that is going on when the process ends is given up: it may take 15 s, and
+ * a process has less to end in.
  */
 export class Retention extends WorkerJob {
   private readonly statement: string;
   private readonly found: string;
   private readonly apart: string;
   private readonly backoff: ItemBackoff;
-  /** Rows, by where they lie, that failed alone in this sweep. */
+  /** Rows, by where they lie, that failed alone: those that were tried longest ago come first. */
   private readonly failed = new Set<string>();
+  private readonly suspects: Suspects[] = [];
   private fault: unknown;
   private readonly rowsAtOnce: number;
+  private readonly lookedMs: number;
 
   constructor(
     private readonly database: Database,
@@ -49,6 +63,7 @@ export class Retention extends WorkerJob {
     const { name, table, where, oldestBy, everyMs = EVERY_MS, rowsAtOnce = ROWS_AT_ONCE, set } = options;
     super({ name, takes: `rows of ${table}`, everyMs });
     this.rowsAtOnce = rowsAtOnce;
+    this.lookedMs = Math.min(everyMs, MOST_LOOKED_MS);
     this.backoff = new ItemBackoff(name, clock, 3 * everyMs);
     const change = set === undefined ? `DELETE FROM ${table}` : `UPDATE ${table} SET ${set}`;
     const those = (which: string, order: string): string => `
@@ -56,11 +71,14 @@ export class Retention extends WorkerJob {
         SELECT old.ctid FROM ${table} AS old WHERE ${where} AND ${which} ${order} FOR UPDATE OF old SKIP LOCKED))
       RETURNING 1`;
     const first = `${oldestBy === undefined ? '' : `ORDER BY old.${oldestBy}`} LIMIT ${String(rowsAtOnce)}`;
-    const others = 'old.ctid <> ALL ($2::tid[])';
+    const [organization, ofOthers] = options.ofNobody
+      ? ['NULL::uuid', 'cardinality($3::uuid[]) = 0']
+      : ['old.organization_id', 'old.organization_id <> ALL ($3::uuid[])'];
+    const others = `old.ctid <> ALL ($2::tid[]) AND ${ofOthers}`;
     this.statement = those(others, first);
     this.apart = those('old.ctid = ANY ($2::tid[])', '');
     this.found = `
-      SELECT old.ctid::text AS at FROM ${table} AS old WHERE ${where} AND ${others} ${first}
+      SELECT old.ctid::text AS at, ${organization} AS "organizationId" FROM ${table} AS old WHERE ${where} AND ${others} ${first}
          FOR UPDATE OF old SKIP LOCKED`;
   }
 
@@ -71,7 +89,7 @@ export class Retention extends WorkerJob {
   /** Removes all that has had its time, until the process ends. @returns how many rows went */
   async sweep(): Promise<number> {
     const before = new Date(this.clock.now().getTime() - this.options.keptMs);
-    this.failed.clear();
+    const known = [...this.failed];
     let removed = 0;
     try {
       for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping;) {
@@ -80,56 +98,97 @@ export class Retention extends WorkerJob {
         removed += gone.removed;
         this.job.progressed();
       }
-      if (this.failed.size === 0) this.backoff.passed(this.options.table);
+      removed += await this.lookThrough(before, known, performance.now() + this.lookedMs);
+      if (!this.isFailing) this.backoff.passed(this.options.table);
     } finally {
       // Told once, however many they are, and also where the sweep does not come to its end.
-      if (this.failed.size > 0) this.backoff.failed(this.options.table, this.fault);
+      if (this.isFailing) this.backoff.failed(this.options.table, this.fault);
     }
     return removed;
   }
 
-  /** One of a step may fail for ever: then those are found that do, so that the others go. */
+  private get isFailing(): boolean {
+    return this.failed.size > 0 || this.suspects.length > 0;
+  }
+
+  /** One of a step may fail for ever: then each organization's rows are tried by themselves, so that the others' go. */
   private async step(before: Date): Promise<{ looked: number; removed: number }> {
+    const suspected = [...new Set(this.suspects.map(({ organizationId }) => organizationId))];
+    const which = [before, [...this.failed], suspected];
     try {
-      const removed = await this.change(this.statement, before, [...this.failed]);
+      const removed = await this.change(this.statement, which);
       return { looked: removed, removed };
     } catch (error) {
-      if (this.job.stopping || isAway(error)) throw error;
+      this.endIfAway(error);
       const rows = await this.database.acrossOrganizations((tx) =>
-        tx.query<{ at: string }>(this.found, [before, [...this.failed]]),
+        tx.query<{ at: string; organizationId: string | null }>(this.found, which),
       );
-      const places = rows.map(({ at }) => at);
-      const known = this.failed.size;
-      const removed = await this.changeApart(before, places);
+      const known = this.failed.size + this.suspects.length;
+      let removed = 0;
+      for (const [organizationId, own] of Map.groupBy(rows, (row) => row.organizationId))
+        removed += await this.changeApart(before, { organizationId, places: own.map(({ at }) => at) });
       // Where nothing was found out either, others have the rows: they are left to the next pass.
-      return { looked: removed + this.failed.size > known ? places.length : 0, removed };
+      const isFound = removed + this.failed.size + this.suspects.length > known;
+      return { looked: isFound ? rows.length : 0, removed };
     }
   }
 
-  private async changeApart(before: Date, places: readonly string[]): Promise<number> {
-    const [place] = places;
-    if (place === undefined) return 0;
+  /** Those of which some fail, one half after the other, then those that failed before, for as long as there is time. */
+  private async lookThrough(before: Date, known: readonly string[], until: number): Promise<number> {
+    const isOver = (): boolean => this.job.stopping || performance.now() >= until;
+    let removed = 0;
+    for (let some = this.suspects.shift(); some; some = isOver() ? undefined : this.suspects.shift()) {
+      removed += await this.changeApart(before, some);
+      this.job.progressed();
+    }
+    if (known.length === 0 || isOver()) return removed;
     try {
-      return await this.change(this.apart, before, places);
+      return removed + (await this.changeThose(before, known));
     } catch (error) {
-      if (this.job.stopping || isAway(error)) throw error;
-      if (places.length === 1) {
-        this.failed.add(place);
-        this.fault = error;
-        return 0;
-      }
+      this.endIfAway(error);
+    }
+    for (const place of known) {
+      if (isOver()) break;
+      this.failed.delete(place);
+      removed += await this.changeApart(before, { organizationId: null, places: [place] });
+      this.job.progressed();
+    }
+    return removed;
+  }
+
+  private async changeApart(before: Date, { organizationId, places }: Suspects): Promise<number> {
+    try {
+      return await this.changeThose(before, places);
+    } catch (error) {
+      this.endIfAway(error);
+      this.fault = error;
+      const [place = ''] = places;
       const middle = places.length >> 1;
-      const first = await this.changeApart(before, places.slice(0, middle));
-      return first + (await this.changeApart(before, places.slice(middle)));
+      if (places.length === 1) this.failed.add(place);
+      else
+        for (const half of [places.slice(0, middle), places.slice(middle)])
+          this.suspects.push({ organizationId, places: half });
+      return 0;
     }
   }
 
-  private async change(statement: string, before: Date, places: readonly string[]): Promise<number> {
+  private async changeThose(before: Date, places: readonly string[]): Promise<number> {
+    const removed = await this.change(this.apart, [before, places]);
+    for (const place of places) this.failed.delete(place);
+    return removed;
+  }
+
+  private async change(statement: string, values: readonly unknown[]): Promise<number> {
     const { signal } = this.job;
-    const gone = await this.database.acrossOrganizations((tx) => tx.query(statement, [before, places]), {
+    const gone = await this.database.acrossOrganizations((tx) => tx.query(statement, [...values]), {
       signal,
     });
     return gone.length;
+  }
+
+  /** @throws the error where there is no use in looking for a row that is at fault */
+  private endIfAway(error: unknown): void {
+    if (this.job.stopping || isAway(error)) throw error;
   }
 }
 
