@@ -1,3 +1,5 @@
+import { mkdir, readdir, rename, rmdir, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { newId } from '@customer-platform/database';
 import { consumedEvents, type Caller, type Fault, type WorkScenario } from '@customer-platform/testing';
 import { anAuditEntry, publishAudit } from './audit-log/audit-log.fixture.js';
@@ -8,6 +10,8 @@ import { ArchiveSeal } from './subject-requests/archive/archive-seal.js';
 /** Core as its background work meets it. */
 export interface WorkingCore {
   readonly core: TestCore;
+  /** Where the files of imports lie. */
+  readonly folder: string;
   callerOf(organizationId: string): Caller;
 }
 
@@ -16,10 +20,39 @@ const MANY = 100;
 /** How many events one call takes. */
 const BATCH = 500;
 
+const PERIOD = `
+  INSERT INTO retention_periods (organization_id, kind, wanted_days, wanted_since, days)
+  VALUES ($1, 'events', 30, now() - interval '90 days', 30)
+  ON CONFLICT (organization_id, kind) DO UPDATE SET wanted_days = 30, days = 30`;
+
+const OLD_EVENTS = `
+  INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at,
+                      payload, source, fingerprint, created_at)
+  SELECT $1, gen_random_uuid(), 'track', 'past', 'x', gen_random_uuid(), gen_random_uuid()::text, past, past, '{}', 'api',
+         gen_random_uuid(), past
+    FROM generate_series(1, $2::int), (SELECT now() - interval '60 days') AS old (past)`;
+
+const OLD_ERRORS = `
+  WITH import AS (
+    INSERT INTO imports (organization_id, id, state, options, columns, file_bytes, file_rows, file_sha256, position, line,
+                         errors, actor_type, actor_id, correlation_id, moved_at, ended_at, created_at, updated_at)
+    SELECT $1, gen_random_uuid(), 'completed', '{}', '{}', 1, 1, '', 1, 1, 1, 'key', 'spec', gen_random_uuid(), past, past,
+           past, past
+      FROM (SELECT now() - interval '91 days') AS old (past)
+    RETURNING id)
+  INSERT INTO import_errors (organization_id, import_id, place, line, code, subjects)
+  SELECT $1, id, place, place, 'required', '{}' FROM import, generate_series(1, $2::int) AS place`;
+
+const LONG_AGO = new Date('2026-01-01');
+
 /** Scenarios of work that takes more than rows of a table: of consumers, and of what reads files or asks other modules. */
 export class CoreScenarios {
   /** How many records an organization was given. */
   private readonly given = new Map<string, number>();
+  /** The names of files that an organization was given. */
+  private readonly files = new Map<string, string[]>();
+  /** Organizations whose files cannot be removed. */
+  private readonly kept = new Set<string>();
 
   constructor(private readonly running: () => WorkingCore) {}
 
@@ -177,11 +210,7 @@ export class CoreScenarios {
           [organizationId, rows],
         );
       },
-      fault: (organizationId) => ({
-        table: 'attribute_conversions',
-        on: 'DELETE',
-        when: `OLD.organization_id = '${organizationId}'`,
-      }),
+      fault: (organizationId) => this.deleting('attribute_conversions', organizationId),
       left: (organizationId) =>
         this.count(
           'SELECT count(*)::int FROM attribute_conversions WHERE organization_id = $1',
@@ -189,6 +218,85 @@ export class CoreScenarios {
         ),
       many: MANY,
     };
+  }
+
+  /** Events that have been kept for as long as the organization wants. */
+  retention(): WorkScenario {
+    return {
+      give: async (organizationId, rows) => {
+        const { registry } = this.running().core.app;
+        registry.organization(organizationId, { settings: { retention: { events_days: 30 } } });
+        await this.query(PERIOD, [organizationId]);
+        await this.query(OLD_EVENTS, [organizationId, rows]);
+      },
+      fault: (organizationId) => this.deleting('events', organizationId),
+      left: async (organizationId) => {
+        // A pass that asked identity before it knew of the period has forgotten it since.
+        await this.query(PERIOD, [organizationId]);
+        return this.count('SELECT count(*)::int FROM events WHERE organization_id = $1', organizationId);
+      },
+    };
+  }
+
+  /** Errors of an import that ended long ago. */
+  errorsOfImports(): WorkScenario {
+    return {
+      give: async (organizationId, rows) => {
+        await this.query(OLD_ERRORS, [organizationId, rows]);
+      },
+      fault: (organizationId) => this.deleting('import_errors', organizationId),
+      left: (organizationId) =>
+        this.count('SELECT count(*)::int FROM import_errors WHERE organization_id = $1', organizationId),
+      many: MANY,
+    };
+  }
+
+  /** Files that no import reads. In place of one that cannot be removed lies a folder. */
+  leftFiles(): WorkScenario {
+    return {
+      give: async (organizationId, rows) => {
+        const names = Array.from({ length: rows }, () => newId());
+        this.files.set(organizationId, [...(this.files.get(organizationId) ?? []), ...names]);
+        for (const name of names) await (this.kept.has(organizationId) ? this.lay(name) : this.leave(name));
+      },
+      fault: (organizationId) => ({
+        begin: () => {
+          this.kept.add(organizationId);
+          const mend = async (): Promise<void> => {
+            this.kept.delete(organizationId);
+            for (const name of this.files.get(organizationId) ?? []) {
+              await rmdir(join(this.running().folder, name));
+              await this.leave(name);
+            }
+          };
+          return Promise.resolve({ mend });
+        },
+      }),
+      left: async (organizationId) => {
+        const there = new Set(await readdir(this.running().folder));
+        return (this.files.get(organizationId) ?? []).filter((name) => there.has(name)).length;
+      },
+      many: MANY,
+    };
+  }
+
+  /** A file, which is old when it comes to lie there. */
+  private async leave(name: string): Promise<void> {
+    const { folder } = this.running();
+    const made = join(folder, `of-the-spec-${name}`);
+    await writeFile(made, 'x');
+    await utimes(made, LONG_AGO, LONG_AGO);
+    await rename(made, join(folder, name));
+  }
+
+  private async lay(name: string): Promise<void> {
+    const path = join(this.running().folder, name);
+    await mkdir(path);
+    await utimes(path, LONG_AGO, LONG_AGO);
+  }
+
+  private deleting(table: string, organizationId: string): Fault {
+    return { table, on: 'DELETE', when: `OLD.organization_id = '${organizationId}'` };
   }
 
   private inserting(table: string, organizationId: string): Fault {

@@ -22,6 +22,7 @@ import { ImportSignal } from './import.signal.js';
 
 /** Its name in metrics and log lines. */
 const JOB = 'contact-import';
+const SWEEP = 'import-files';
 const LOOK_EVERY_MS = 500;
 /** Of one transaction: some 200 ms, so that none is long and others come to their turn. */
 const ROWS_A_PIECE = 1_000;
@@ -115,12 +116,13 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     pass: () => this.runAll(),
   });
   private readonly sweeping = new PollingJob({
-    name: 'import-files',
+    name: SWEEP,
     takes: 'files of imports',
     everyMs: SWEEP_EVERY_MS,
     pass: () => this.sweep(),
   });
   private readonly backoff: ItemBackoff;
+  private readonly unremoved: ItemBackoff;
   private readonly careful = new Map<string, Care>();
   /** When this process first missed the file of an import, in milliseconds. */
   private readonly missed = new Map<string, number>();
@@ -135,6 +137,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     private readonly clock: Clock,
   ) {
     this.backoff = new ItemBackoff(JOB, clock);
+    this.unremoved = new ItemBackoff(SWEEP, clock, 3 * SWEEP_EVERY_MS);
   }
 
   onApplicationBootstrap(): void {
@@ -176,8 +179,9 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
   private async removeLeft(file: LeftFile): Promise<void> {
     try {
       await file.remove();
+      this.unremoved.passed(file.id);
     } catch (error) {
-      log.warn({ err: error, import: file.id }, 'A file that no import reads is not removed');
+      this.unremoved.failed(file.id, error);
     }
   }
 
