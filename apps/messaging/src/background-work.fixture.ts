@@ -63,6 +63,9 @@ const COPIES = `
   SELECT organization_id, gen_random_uuid(), gen_random_uuid() || '.example.com', state, dkim_keys, '{}', now(), now(), now()
     FROM sender_domains, generate_series(2, $2::int) WHERE organization_id = $1`;
 
+/** What one place has is claimed together, and so fails together. */
+export const CLAIMED_AT_ONCE = 20;
+
 /** Scenarios of works that need more than rows of one table. */
 export class MessagingScenarios {
   constructor(private readonly scene: () => ScenarioWorld) {}
@@ -84,6 +87,17 @@ export class MessagingScenarios {
     };
   }
 
+  /** As {@link dispatch}, of sends that cannot even be taken up. */
+  claims(lane: number, source: 'api' | 'campaign' | 'identity' = 'api'): WorkScenario {
+    const job = source === 'identity' ? 'identity-mail-claims' : 'send-claims';
+    return {
+      ...this.dispatch(lane, source),
+      fault: (organizationId) => ofUpdates('sends', organizationId, 'NEW.claim IS DISTINCT FROM OLD.claim'),
+      told: () => failuresOf(job),
+      many: CLAIMED_AT_ONCE,
+    };
+  }
+
   /** Deliveries whose outcome cannot be written. */
   deliveries(): WorkScenario {
     return {
@@ -101,6 +115,17 @@ export class MessagingScenarios {
       left: (organizationId) => this.count('webhook_deliveries', organizationId, `state <> 'delivered'`),
       told: () => failuresOf('webhook-outcomes'),
       later: (organizationId) => this.dueNow('webhook_deliveries', 'due_at', organizationId),
+    };
+  }
+
+  /** As {@link deliveries}, of those that cannot even be taken up. */
+  deliveryClaims(): WorkScenario {
+    return {
+      ...this.deliveries(),
+      fault: (organizationId) =>
+        ofUpdates('webhook_deliveries', organizationId, 'NEW.claim IS DISTINCT FROM OLD.claim'),
+      told: () => failuresOf('webhook-claims'),
+      many: CLAIMED_AT_ONCE,
     };
   }
 
@@ -137,6 +162,26 @@ export class MessagingScenarios {
     };
   }
 
+  /** As {@link waits}, of those that cannot even be taken up. */
+  waitClaims(): WorkScenario {
+    return {
+      ...this.waits(),
+      fault: (organizationId) => ofUpdates('event_waits', organizationId, 'true'),
+      told: () => failuresOf('waiting-event-claims'),
+      many: CLAIMED_AT_ONCE,
+    };
+  }
+
+  /** As {@link reports}, of those that cannot even be taken up. */
+  reportClaims(): WorkScenario {
+    return {
+      ...this.reports(),
+      fault: (organizationId) => ofUpdates('provider_reports', organizationId, 'true'),
+      told: () => failuresOf('provider-report-claims'),
+      many: CLAIMED_AT_ONCE,
+    };
+  }
+
   /** Domains of which nothing can be noted. */
   domains(): WorkScenario {
     return {
@@ -153,6 +198,16 @@ export class MessagingScenarios {
       left: (organizationId) => this.count('sender_domains', organizationId, 'checked_at IS NULL'),
       later: (organizationId) =>
         this.dueNow('sender_domains', 'next_check_at', organizationId, 'checked_at IS NULL'),
+    };
+  }
+
+  /** As {@link domains}, of those that cannot even be taken up. */
+  domainLeases(): WorkScenario {
+    const isLeased = `NEW.next_check_at > now() + interval '5 minutes'`;
+    return {
+      ...this.domains(),
+      fault: (organizationId) => ofUpdates('sender_domains', organizationId, isLeased),
+      many: CLAIMED_AT_ONCE,
     };
   }
 

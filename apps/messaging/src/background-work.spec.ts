@@ -1,19 +1,21 @@
 import { Clock } from '@customer-platform/database';
 import {
   DnsServer,
+  followedContacts,
   itHoldsUpNoOther,
   outboxRows,
   type Caller,
   type Fault,
   type WorkScenario,
 } from '@customer-platform/testing';
-import { MessagingScenarios } from './background-work.fixture.js';
+import { CLAIMED_AT_ONCE, MessagingScenarios } from './background-work.fixture.js';
 import { messagingWorld, type MessagingWorld } from './messaging.fixture.js';
 import { beGenerous } from './sender-domains/verification.fixture.js';
 import { CAMPAIGN_LANE, IDENTITY_LANE } from './sends/send.js';
 import { WebhookReceiver } from './webhook-endpoints/webhook-receiver.fixture.js';
 
-const AS_EVERY_RETENTION = 'covered by libs/database/test/retention.spec.ts';
+/** A retention finds those that fail by halves; with a thousand: libs/database/test/retention.spec.ts. */
+const MANY = 100;
 
 let world: MessagingWorld;
 let dns: DnsServer;
@@ -61,13 +63,26 @@ const rowsOf = (
   },
 });
 
+/** As {@link rowsOf}, of rows that have had their time: each pass looks at all of them. */
+const oldRowsOf = (...[table, row, fault, open]: Parameters<typeof rowsOf>): WorkScenario => ({
+  ...rowsOf(table, row, fault, open),
+  later: () => Promise.resolve(),
+  many: MANY,
+});
+
 const ANY = 'gen_random_uuid()';
+
+const RUN = {
+  columns:
+    'id, campaign_id, state, paused, channel, template_id, template_version, audience_type, audience_id, category, data, correlation_id, due_at, told_at, started_at',
+  values: `${ANY}, ${ANY}, 'canceled', false, 'email', ${ANY}, 1, 'list', ${ANY}, 'marketing', '{}', ${ANY}, '2026-01-01', now(), now()`,
+};
 
 itHoldsUpNoOther({
   start: async () => {
     dns = await DnsServer.start();
     await receiver.start();
-    world = await messagingWorld({ consume: false, env: { SENDER_DNS_SERVERS: dns.address } });
+    world = await messagingWorld({ env: { SENDER_DNS_SERVERS: dns.address } });
     beGenerous(world.app);
     let ahead = 0;
     world.app.app.get(Clock).now = () => new Date(Date.now() + ahead);
@@ -83,15 +98,23 @@ itHoldsUpNoOther({
   },
   scenarios: {
     'outbox-relay': outboxRows(() => world, 'messaging.domain-events'),
+    'messaging.domain-events': followedContacts(() => world, 'contacts'),
     'dispatch-general': further.dispatch(0),
     'dispatch-campaign': further.dispatch(CAMPAIGN_LANE, 'campaign'),
     // A mailbox, and a tenant, has few of identity's mails an hour.
     'dispatch-identity': { ...further.dispatch(IDENTITY_LANE, 'identity'), single: true },
+    'dispatch-general (claim)': further.claims(0),
+    'dispatch-campaign (claim)': further.claims(CAMPAIGN_LANE, 'campaign'),
+    'dispatch-identity (claim)': { ...further.claims(IDENTITY_LANE, 'identity'), single: true },
     'organization-retention': further.retention(),
     'webhook-deliveries': further.deliveries(),
+    'webhook-deliveries (claim)': further.deliveryClaims(),
     'waiting-events': further.waits(),
+    'waiting-events (claim)': further.waitClaims(),
     'provider-reports': further.reports(),
+    'provider-reports (claim)': further.reportClaims(),
     'sender-domains': further.domains(),
+    'sender-domains (claim)': further.domainLeases(),
     'background-jobs': rowsOf(
       'background_jobs',
       {
@@ -102,14 +125,14 @@ itHoldsUpNoOther({
     ),
     'campaign-runs': rowsOf(
       'campaign_runs',
-      {
-        columns:
-          'id, campaign_id, state, paused, channel, template_id, template_version, audience_type, audience_id, category, data, correlation_id, due_at, told_at, started_at',
-        values: `${ANY}, ${ANY}, 'canceled', false, 'email', ${ANY}, 1, 'list', ${ANY}, 'marketing', '{}', ${ANY}, '2026-01-01', now(), now()`,
-      },
+      RUN,
       { on: 'UPDATE', when: 'NEW.claim = OLD.claim' },
       'due_at IS NOT NULL',
     ),
+    'campaign-runs (claim)': {
+      ...rowsOf('campaign_runs', RUN, { on: 'UPDATE' }, 'due_at IS NOT NULL'),
+      many: CLAIMED_AT_ONCE,
+    },
     'campaign-counts': rowsOf(
       'campaign_count_changes',
       { columns: 'run_id, kind, change', values: `${ANY}, 'pending', 1` },
@@ -131,14 +154,55 @@ itHoldsUpNoOther({
       },
       { on: 'DELETE' },
     ),
+    'idempotency-retention': oldRowsOf(
+      'idempotency_keys',
+      {
+        columns: 'route, key_hash, fingerprint, expires_at',
+        values: `'POST /v1/messaging/templates', sha256(${ANY}::text::bytea), 'none', '2026-01-01'`,
+      },
+      { on: 'DELETE' },
+    ),
+    'identity-mail-limit-retention': oldRowsOf(
+      'identity_mails',
+      {
+        columns: 'send_id, kind, address_key, tenant_id, counted_at',
+        values: `${ANY}, 'invitation', 'none', ${ANY}, '2026-01-01'`,
+      },
+      { on: 'DELETE' },
+    ),
+    'inbox-retention': oldRowsOf(
+      'inbox',
+      { columns: 'consumer, event_id, claimed_at', values: `'spec', ${ANY}, '2026-01-01'` },
+      { on: 'DELETE' },
+    ),
+    'notification-retention': oldRowsOf(
+      'notifications',
+      {
+        columns: 'id, contact_id, title, body, created_at',
+        values: `${ANY}, ${ANY}, 'One', 'One', '2026-01-01'`,
+      },
+      { on: 'DELETE' },
+    ),
+    // Old enough to be emptied, and too young to go.
+    'webhook-body-retention': oldRowsOf(
+      'webhook_deliveries',
+      {
+        columns: 'endpoint_id, event_id, type, payload, correlation_id, state, created_at',
+        values: `${ANY}, ${ANY}, 'core.contact.created', '{}', ${ANY}, 'delivered', now() - interval '8 days'`,
+      },
+      { on: 'UPDATE', when: 'NEW.payload IS NULL' },
+      'payload IS NOT NULL',
+    ),
+    'webhook-delivery-retention': oldRowsOf(
+      'webhook_deliveries',
+      {
+        columns: 'endpoint_id, event_id, type, correlation_id, state, created_at',
+        values: `${ANY}, ${ANY}, 'core.contact.created', ${ANY}, 'delivered', '2026-01-01'`,
+      },
+      { on: 'DELETE' },
+    ),
   },
-  without: {
-    'idempotency-retention': AS_EVERY_RETENTION,
-    'identity-mail-limit-retention': AS_EVERY_RETENTION,
-    'inbox-retention': AS_EVERY_RETENTION,
-    'notification-retention': AS_EVERY_RETENTION,
-    'webhook-body-retention': AS_EVERY_RETENTION,
-    'webhook-delivery-retention': AS_EVERY_RETENTION,
-  },
-  mostWithout: 6,
+  without: {},
+  mixed: true,
+  mostWithout: 0,
 });

@@ -25,19 +25,24 @@ const WAKE = `
       JOIN contacts c ON c.organization_id = ref.organization_id AND c.merged_into = ref.id)
   RETURNING 1`;
 
-/**
- * Walks from organization to organization, some of each. It waits as long again as it has waited, at most a minute, and
- * is looked at when its patience ends; what is over and still here waits from now.
- */
-const TAKE = `
+/** Walks from organization to organization. */
+const OWNERS = `
   WITH RECURSIVE owners AS (
-    (SELECT organization_id FROM event_waits ORDER BY organization_id LIMIT 1)
+    (SELECT organization_id AS id FROM event_waits ORDER BY organization_id LIMIT 1)
     UNION ALL
     SELECT next.organization_id FROM owners, LATERAL (
-      SELECT w.organization_id FROM event_waits w WHERE w.organization_id > owners.organization_id
+      SELECT w.organization_id FROM event_waits w WHERE w.organization_id > owners.id
        ORDER BY w.organization_id LIMIT 1) AS next
-  ), taken AS (
-    SELECT due.organization_id, due.event_id FROM owners, LATERAL (
+  )
+  SELECT id FROM owners`;
+
+/**
+ * Some of each organization. It waits as long again as it has waited, at most a minute, and is looked at when its patience
+ * ends; what is over and still here waits from now.
+ */
+const TAKE = `
+  WITH taken AS (
+    SELECT due.organization_id, due.event_id FROM unnest($2::uuid[]) AS owners (organization_id), LATERAL (
       SELECT w.organization_id, w.event_id FROM event_waits w
        WHERE w.organization_id = owners.organization_id AND w.due_at <= $1
        ORDER BY w.due_at LIMIT ${String(MOST_OF_ONE)} FOR UPDATE SKIP LOCKED) AS due
@@ -106,9 +111,15 @@ export class EventWaits {
     if (rows.length > 0) tx.afterCommit(() => this.listener?.());
   }
 
-  /** Takes up what is due; a process that dies with it leaves it to a later look. */
-  async take(tx: WorkerTransaction, now: Date): Promise<WaitingRef[]> {
-    return tx.query<WaitingRef>(TAKE, [now]);
+  /** The organizations of which any waits. */
+  async owners(tx: WorkerTransaction): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(OWNERS);
+    return rows.map(({ id }) => id);
+  }
+
+  /** Takes up what is due of these organizations; a process that dies with it leaves it to a later look. */
+  async take(tx: WorkerTransaction, owners: readonly string[], now: Date): Promise<WaitingRef[]> {
+    return tx.query<WaitingRef>(TAKE, [now, owners]);
   }
 
   /** Those that still wait, until the transaction ends. */

@@ -4,6 +4,7 @@ import { afterLocks, Clock, Database, type WorkerTransaction } from '@customer-p
 import type { Channel } from '../addresses/channel.js';
 import type { ChannelPlan } from '../channels/channel-plan.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
+import { ClaimsApart } from '../jobs/claims-apart.js';
 import { CAMPAIGN_LANE } from '../sends/send.js';
 import { SendJournal } from '../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from './claimed-send.js';
@@ -78,12 +79,18 @@ const USE_RATES = `
 /** Which sends are taken up next, and by whom: each by one dispatcher at a time, whatever dies. */
 @Injectable()
 export class Claims {
+  private readonly apart: ClaimsApart<DueGroup>;
+
   constructor(
     private readonly database: Database,
     private readonly plans: ChannelPlans,
     private readonly journal: SendJournal,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.apart = new ClaimsApart('send-claims', clock, ({ organizationId, channel, lane }) =>
+      [organizationId, channel, lane].join('/'),
+    );
+  }
 
   /** All groups of these lanes with a due send, transactional ones first, each with how its channel sends; undefined: not at all. */
   async dueGroups(lanes: readonly number[]): Promise<{ group: DueGroup; plan: ChannelPlan | undefined }[]> {
@@ -94,17 +101,22 @@ export class Claims {
           [this.clock.now(), lanes],
         );
         const plans = await this.plans.ofAll(tx, [...new Set(rows.map((row) => row.organization_id))]);
-        return rows.map((row) => ({
+        const due = rows.map((row) => ({
           group: { organizationId: row.organization_id, channel: row.channel, lane: row.lane },
           plan: plans.get(row.organization_id)?.channels[row.channel],
         }));
+        return due.filter(({ group }) => !this.apart.waits(group));
       },
       { onePlan: true },
     );
   }
 
   /** Takes up to `take` sends of each group, the longest due first, no faster than their channels may send. */
-  async take(shares: readonly GroupShare[]): Promise<ClaimedSend[]> {
+  take(shares: readonly GroupShare[]): Promise<readonly ClaimedSend[]> {
+    return this.apart.take(shares, (some) => this.takeTogether(some));
+  }
+
+  private takeTogether(shares: readonly GroupShare[]): Promise<ClaimedSend[]> {
     return this.database.acrossOrganizations(
       async (tx) => {
         const [rates, now] = await afterLocks(this.clock, this.rates(tx, shares));

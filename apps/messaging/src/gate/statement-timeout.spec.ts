@@ -103,7 +103,7 @@ describe('a batch that runs into limits of the database', () => {
   });
   afterAll(() => world.close());
 
-  const claimed = async (organizationId: string): Promise<ClaimedSend[]> => {
+  const claimed = async (organizationId: string): Promise<readonly ClaimedSend[]> => {
     const share = { organizationId, channel: 'email', lane: LANES.transactional, take: 9 } as const;
     ahead += CLAIM_MS;
     return world.app.app.get(Claims, { strict: false }).take([{ ...share, maxPerSecond: undefined }]);

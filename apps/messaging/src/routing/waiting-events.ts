@@ -3,6 +3,7 @@ import { Clock, Database, ranOut, type WorkerTransaction } from '@customer-platf
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { ClaimsApart } from '../jobs/claims-apart.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { EventWaits, type WaitingRef } from '../event-waits/event-waits.repository.js';
 import { Router } from './router.js';
@@ -35,6 +36,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     pass: () => this.run(),
   });
   private readonly backoff: ItemBackoff;
+  private readonly claims: ClaimsApart<string>;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -45,6 +47,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     private readonly clock: Clock,
   ) {
     this.backoff = new ItemBackoff('waiting-events', clock);
+    this.claims = new ClaimsApart('waiting-event-claims', clock, (id: string) => id);
   }
 
   onApplicationBootstrap(): void {
@@ -59,7 +62,10 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
 
   /** Looks at some that are due, and then again while there are. */
   private async run(): Promise<boolean> {
-    const due = await this.database.acrossOrganizations((tx) => this.waits.take(tx, this.clock.now()));
+    const owners = await this.database.acrossOrganizations((tx) => this.waits.owners(tx));
+    const due = await this.claims.take(owners, (some) =>
+      this.database.acrossOrganizations((tx) => this.waits.take(tx, some, this.clock.now())),
+    );
     const organizations = Map.groupBy(due, (ref) => ref.organization_id).entries();
     const lookAtThem = async (): Promise<void> => {
       for (const [organizationId, refs] of organizations) {

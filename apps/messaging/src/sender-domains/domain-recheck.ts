@@ -30,21 +30,22 @@ const NEXT = 5 * AT_ONCE;
  * Of each organization the one that has waited longest before the second of any: whoever has many waits for whoever has
  * one. What two instances see at once one of them has.
  */
-const TAKE = `
+const DUE = `
   WITH waiting AS MATERIALIZED (
     SELECT organization_id, id, next_check_at,
            row_number() OVER (PARTITION BY organization_id ORDER BY next_check_at, id) AS turn
-      FROM sender_domains WHERE next_check_at <= $1 AND deleted_at IS NULL
+      FROM sender_domains WHERE next_check_at <= $1 AND deleted_at IS NULL AND id <> ALL($2::uuid[])
      ORDER BY turn, next_check_at LIMIT ${String(NEXT)}
-  ), due AS (
-    SELECT domain.organization_id, domain.id FROM sender_domains AS domain
-      JOIN waiting ON waiting.organization_id = domain.organization_id AND waiting.id = domain.id
-     WHERE domain.next_check_at <= $1
-     ORDER BY waiting.turn, waiting.next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE OF domain SKIP LOCKED
   )
-  UPDATE sender_domains AS domain SET next_check_at = $2 FROM due
-   WHERE domain.organization_id = due.organization_id AND domain.id = due.id
-  RETURNING domain.organization_id AS "organizationId", domain.id`;
+  SELECT domain.organization_id AS "organizationId", domain.id FROM sender_domains AS domain
+    JOIN waiting ON waiting.organization_id = domain.organization_id AND waiting.id = domain.id
+   WHERE domain.next_check_at <= $1
+   ORDER BY waiting.turn, waiting.next_check_at LIMIT ${String(AT_ONCE)} FOR NO KEY UPDATE OF domain SKIP LOCKED`;
+
+const LEASE = `
+  UPDATE sender_domains SET next_check_at = $2
+   WHERE (organization_id, id) IN (SELECT * FROM unnest($3::uuid[], $4::uuid[])) AND next_check_at <= $1
+  RETURNING organization_id AS "organizationId", id`;
 
 const STANDING = `
   SELECT count(*)::int AS verified, count(failing_since)::int AS failing FROM sender_domains
@@ -93,10 +94,11 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
 
   /** Checks all that are due. */
   async runAll(): Promise<void> {
-    for (let taken = AT_ONCE; taken === AT_ONCE && !this.job.stopping;) {
-      const due = await this.take();
-      await Promise.all(due.map((place) => this.checkApart(place)));
-      taken = due.length;
+    for (let seen = AT_ONCE; seen === AT_ONCE && !this.job.stopping;) {
+      const due = await this.due();
+      const taken = await this.take(due);
+      await Promise.all(taken.map((place) => this.checkApart(place)));
+      seen = due.length;
       this.job.progressed();
     }
     await this.measure();
@@ -110,21 +112,51 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
     failingDomains.set(row?.failing ?? 0);
   }
 
-  private take(): Promise<Place[]> {
-    const now = this.clock.now();
-    const until = new Date(now.getTime() + LEASE_MS);
-    return this.database.acrossOrganizations((tx) => tx.query<Place>(TAKE, [now, until]));
+  private due(): Promise<Place[]> {
+    const values = [this.clock.now(), this.backoff.waiting()];
+    return this.database.acrossOrganizations((tx) => tx.query<Place>(DUE, values));
   }
 
-  /** One that cannot be checked holds up no other. @throws an outage, which stops all alike */
+  /** One that cannot even be taken holds up no other. @returns those of them that no other instance has taken meanwhile */
+  private async take(due: readonly Place[]): Promise<Place[]> {
+    try {
+      return await this.lease(due);
+    } catch (error) {
+      if (isInfrastructureError(error) && !ranOut(error)) throw error;
+    }
+    const taken: Place[] = [];
+    for (const place of due) {
+      try {
+        taken.push(...(await this.lease([place])));
+      } catch (error) {
+        this.fail(place, error);
+      }
+    }
+    return taken;
+  }
+
+  private lease(places: readonly Place[]): Promise<Place[]> {
+    const now = this.clock.now();
+    const until = new Date(now.getTime() + LEASE_MS);
+    const organizations = places.map(({ organizationId }) => organizationId);
+    const values = [now, until, organizations, places.map(({ id }) => id)];
+    return this.database.acrossOrganizations((tx) => tx.query<Place>(LEASE, values));
+  }
+
+  /** One that cannot be checked holds up no other. */
   private async checkApart(place: Place): Promise<void> {
     try {
       await this.check(place);
       this.backoff.passed(place.id);
     } catch (error) {
-      if (isInfrastructureError(error) && !ranOut(error)) throw error;
-      this.backoff.failed(place.id, error);
+      this.fail(place, error);
     }
+  }
+
+  /** @throws an outage, which stops all alike */
+  private fail({ id }: Place, error: unknown): void {
+    if (isInfrastructureError(error) && !ranOut(error)) throw error;
+    this.backoff.failed(id, error);
   }
 
   private async check({ organizationId, id }: Place): Promise<void> {

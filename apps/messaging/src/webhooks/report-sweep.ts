@@ -2,6 +2,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { Clock, Database, isTransient, ranOut } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, PollingJob } from '@customer-platform/http';
+import { ClaimsApart } from '../jobs/claims-apart.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
 import { ProviderReports, textOf } from './provider-reports.service.js';
 import { UsedTokens } from './used-tokens.js';
@@ -17,6 +18,20 @@ const UNKNOWN_MS = 72 * HOUR;
 const APPLIED_MS = 90 * 24 * HOUR;
 const FORGET_EVERY_MS = HOUR;
 const FORGOTTEN_AT_ONCE = 1_000;
+/** Reports of an organization that one after another run into a time limit alone: then the others' turn comes. */
+const MOST_TIME_OUTS = 2;
+
+/** What is done to reports, and what is known of those at which it fails. */
+interface Work {
+  readonly backoff: ItemBackoff;
+  run(keys: readonly ReportKey[]): Promise<void>;
+}
+
+/** An organization's turn. */
+interface Turn {
+  /** How many in a row have run into a time limit alone. */
+  timeOuts: number;
+}
 
 /** Looks again at reports whose send was not known, or still in a dispatcher's hands. */
 @Injectable()
@@ -33,6 +48,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     everyMs: FORGET_EVERY_MS,
     pass: () => this.forget(this.clock.now()),
   });
+  private readonly claims: ClaimsApart<string>;
   private readonly unapplied: ItemBackoff;
   private readonly unforgotten: ItemBackoff;
 
@@ -44,6 +60,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     private readonly clock: Clock,
     private readonly tokens: UsedTokens,
   ) {
+    this.claims = new ClaimsApart('provider-report-claims', clock, (id: string) => id);
     this.unapplied = new ItemBackoff('provider-reports', clock);
     this.unforgotten = new ItemBackoff('provider-report-retention', clock, 2 * FORGET_EVERY_MS);
   }
@@ -63,14 +80,30 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     const now = this.clock.now();
     let any = false;
     for (let taken = MOST_AT_ONCE; taken === MOST_AT_ONCE && !this.looking.stopping;) {
-      const due = await this.database.acrossOrganizations((tx) =>
-        this.repository.takeDue(tx, now, MOST_AT_ONCE),
-      );
-      await this.apart(due, (some) => this.reports.apply(some), this.unapplied);
+      const due = await this.take(now);
+      await this.apart(due, { run: (some) => this.reports.apply(some), backoff: this.unapplied });
       taken = due.length;
       any ||= taken > 0;
     }
     return any;
+  }
+
+  /** Where they cannot be taken up for all organizations at once they are for some. */
+  private async take(now: Date): Promise<readonly ReportKey[]> {
+    const without = this.claims.waiting();
+    const take = (of: readonly string[] | null): Promise<ReportKey[]> =>
+      this.database.acrossOrganizations((tx) =>
+        this.repository.takeDue(tx, now, MOST_AT_ONCE, { of, without }),
+      );
+    try {
+      const taken = await take(null);
+      this.claims.passed(taken.map((key) => key.organization_id));
+      return taken;
+    } catch (error) {
+      if (isAway(error)) throw error;
+      const owners = await this.database.acrossOrganizations((tx) => this.repository.ownersOfDue(tx, now));
+      return this.claims.take(owners, take);
+    }
   }
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
@@ -91,43 +124,58 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
 
   /** One of a step cannot be forgotten: goes through all by their keys, and leaves those at fault. */
   private async forgetWhatCanBe(ages: ReportAges): Promise<void> {
-    const remove = (some: readonly ReportKey[]): Promise<void> =>
+    const run = (some: readonly ReportKey[]): Promise<void> =>
       this.database.acrossOrganizations((tx) => this.repository.forget(tx, ages, some));
+    const work = { run, backoff: this.unforgotten };
     let after: ReportKey | undefined;
     do {
       const from = after;
       const old = await this.database.acrossOrganizations((tx) =>
         this.repository.forgettable(tx, ages, from, FORGOTTEN_AT_ONCE),
       );
-      await this.apart(old, remove, this.unforgotten);
+      await this.apart(old, work);
       after = old.at(-1);
     } while (after && !this.forgetting.stopping);
   }
 
   /**
-   * Does it for all at once, and where that fails in halves, until those at fault stand alone: they are left as they
-   * are and counted, and the next pass that finds them tries them again.
+   * Does it for all at once, and where that fails for each organization by itself, in halves, until those at fault stand
+   * alone: they are left as they are and counted, and the next pass that finds them tries them again, after the others.
    * @throws what lies in none of them
    */
-  private async apart(
-    keys: readonly ReportKey[],
-    work: (keys: readonly ReportKey[]) => Promise<void>,
-    backoff: ItemBackoff,
-  ): Promise<void> {
-    const [first] = keys;
-    if (!first) return;
+  private async apart(keys: readonly ReportKey[], work: Work): Promise<void> {
+    if (keys.length === 0 || (await this.isDone(keys, work))) return;
+    for (const own of Map.groupBy(keys, (key) => key.organization_id).values()) {
+      const inTurn = own.toSorted(
+        (a, b) => work.backoff.attempts(textOf(a)) - work.backoff.attempts(textOf(b)),
+      );
+      await this.inHalves(inTurn, work, { timeOuts: 0 });
+    }
+  }
+
+  private async inHalves(keys: readonly ReportKey[], work: Work, turn: Turn): Promise<void> {
+    if (turn.timeOuts >= MOST_TIME_OUTS || this.looking.stopping) return;
+    if (await this.isDone(keys, work, turn)) return;
+    const middle = keys.length >> 1;
+    if (middle === 0) return;
+    await this.inHalves(keys.slice(0, middle), work, turn);
+    await this.inHalves(keys.slice(middle), work, turn);
+  }
+
+  /** @returns false where it failed: one alone is at fault, and is counted */
+  private async isDone(keys: readonly ReportKey[], work: Work, turn?: Turn): Promise<boolean> {
     try {
-      await work(keys);
-      for (const key of keys) backoff.passed(textOf(key));
+      await work.run(keys);
+      for (const key of keys) work.backoff.passed(textOf(key));
+      if (turn) turn.timeOuts = 0;
+      return true;
     } catch (error) {
       if (isAway(error)) throw error;
-      if (keys.length === 1) {
-        backoff.failed(textOf(first), error);
-        return;
-      }
-      const middle = keys.length >> 1;
-      await this.apart(keys.slice(0, middle), work, backoff);
-      await this.apart(keys.slice(middle), work, backoff);
+      const [first] = keys;
+      if (keys.length > 1 || !first || !turn) return false;
+      work.backoff.failed(textOf(first), error);
+      if (ranOut(error)) turn.timeOuts += 1;
+      return false;
     }
   }
 }

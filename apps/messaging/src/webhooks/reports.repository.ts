@@ -116,13 +116,16 @@ const MOVE = `
 const DUE = `
   WITH piece AS (
     SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
-     WHERE due_at <= $1 ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
+     WHERE due_at <= $1 AND ($3::uuid[] IS NULL OR organization_id = ANY($3)) AND organization_id <> ALL($4::uuid[])
+     ORDER BY due_at LIMIT $2 FOR UPDATE SKIP LOCKED
   )
   UPDATE provider_reports r SET due_at = $1 + least(greatest($1 - received_at, interval '1 s'), interval '5 min')
     FROM piece
    WHERE r.organization_id = piece.organization_id AND r.provider = piece.provider
      AND r.provider_message_id = piece.provider_message_id AND r.event_key = piece.event_key
   RETURNING r.organization_id, r.provider, r.provider_message_id, r.event_key`;
+
+const OWNERS = 'SELECT DISTINCT organization_id AS id FROM provider_reports WHERE due_at <= $1';
 
 const FORGOTTEN_AT_ONCE = 5_000;
 
@@ -249,9 +252,20 @@ export class ReportsRepository {
     ]);
   }
 
-  /** Takes up those that are due to be looked at again. */
-  async takeDue(tx: WorkerTransaction, now: Date, most: number): Promise<ReportKey[]> {
-    return tx.query<ReportKey>(DUE, [now, most]);
+  /** Takes up those that are due to be looked at again. @param of organizations; null: all */
+  async takeDue(
+    tx: WorkerTransaction,
+    now: Date,
+    most: number,
+    { of, without }: { readonly of: readonly string[] | null; readonly without: readonly string[] },
+  ): Promise<ReportKey[]> {
+    return tx.query<ReportKey>(DUE, [now, most, of, without]);
+  }
+
+  /** The organizations of which any is due. */
+  async ownersOfDue(tx: WorkerTransaction, now: Date): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(OWNERS, [now]);
+    return rows.map(({ id }) => id);
   }
 
   /**

@@ -11,6 +11,8 @@ import { RunEnding } from './ending.js';
 import { RunSignal } from './run-signal.js';
 import { TAKEN_COLUMNS, toWorkedRun, type Next, type TakenRow, type WorkedRun } from './worked-run.js';
 
+type Turn = Pick<TakenRow, 'organization_id' | 'id'>;
+
 const JOB = 'campaign-runs';
 const EVERY_MS = 250;
 /** A process that says nothing for so long has died: others take its run over. */
@@ -23,14 +25,14 @@ const RESTING_MS = 60_000;
 const SUSPENDED_MS = 10_000;
 
 /** Organizations' runs take turns: which was longest without one is next, without those that failed a moment ago. */
+const NEXT = `
+  SELECT organization_id, id FROM campaign_runs
+   WHERE due_at <= $1 AND id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])
+   ORDER BY worked_at, organization_id, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+
 const TAKE = `
-  WITH next AS (
-    SELECT organization_id, id FROM campaign_runs
-     WHERE due_at <= $1 AND id <> ALL($4::uuid[]) AND organization_id <> ALL($5::uuid[])
-     ORDER BY worked_at, organization_id, id LIMIT 1 FOR UPDATE SKIP LOCKED
-  )
-  UPDATE campaign_runs r SET claim = $2, due_at = $3, worked_at = clock_timestamp()
-    FROM next WHERE r.organization_id = next.organization_id AND r.id = next.id
+  UPDATE campaign_runs r SET claim = $3, due_at = $4, worked_at = clock_timestamp()
+   WHERE organization_id = $1 AND id = $2
   RETURNING ${TAKEN_COLUMNS}`;
 
 /** Not what was paused, canceled or taken over meanwhile. */
@@ -87,20 +89,20 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
 
   /** Does one piece of one run. @returns whether there was one */
   async piece(): Promise<boolean> {
-    const run = await this.take();
-    if (!run) return false;
+    let turn: Turn | undefined;
+    const work = async (): Promise<void> => {
+      const run = await this.take((next) => (turn = next));
+      if (run) await this.bringOn(run);
+    };
     try {
-      await this.failing.note(
-        () => run.organizationId,
-        () => this.bringOn(run),
-      );
-      this.backoff.passed(run.id);
+      await this.failing.note(() => turn?.organization_id, work);
+      if (turn) this.backoff.passed(turn.id);
     } catch (error) {
-      // It stays claimed for a while, and holds up no other run.
-      this.backoff.failed(run.id, error);
-      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+      // Where it was taken it stays claimed for a while. It holds up no other run, be it that it cannot even be taken.
+      if (turn) this.backoff.failed(turn.id, error);
+      if (!turn || (isDatabaseUnavailable(error) && !ranOut(error))) throw error;
     }
-    return true;
+    return turn !== undefined;
   }
 
   private async bringOn(run: WorkedRun): Promise<void> {
@@ -123,16 +125,19 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     return (await this.handingOver.piece(run)) ?? this.ending.complete(run);
   }
 
-  private async take(): Promise<WorkedRun | undefined> {
+  /** @param found hears whose turn it is, before anything of it is changed */
+  private async take(found: (turn: Turn | undefined) => void): Promise<WorkedRun | undefined> {
     const waiting = this.backoff.waiting();
     const resting = this.failing.resting();
-    const claim = randomUUID();
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
+      const next = async (after: readonly string[]): Promise<Turn | undefined> =>
+        (await tx.query<Turn>(NEXT, [now, waiting, after]))[0];
+      const turn = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
+      found(turn);
+      if (!turn) return undefined;
       const until = new Date(now.getTime() + CLAIM_MS);
-      const next = async (after: readonly string[]): Promise<TakenRow | undefined> =>
-        (await tx.query<TakenRow>(TAKE, [now, claim, until, waiting, after]))[0];
-      const row = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
+      const [row] = await tx.query<TakenRow>(TAKE, [turn.organization_id, turn.id, randomUUID(), until]);
       return row && toWorkedRun(row);
     });
   }

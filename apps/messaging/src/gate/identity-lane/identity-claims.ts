@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
+import { ClaimsApart } from '../../jobs/claims-apart.js';
 import { IDENTITY_LANE } from '../../sends/send.js';
 import { SendJournal } from '../../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from '../claimed-send.js';
@@ -49,22 +50,32 @@ interface WaitingOrganization {
 /** Which of identity's mails are taken up next, and by whom: each by one dispatcher at a time, whatever dies. */
 @Injectable()
 export class IdentityClaims {
+  private readonly apart: ClaimsApart<Pick<Turn<WaitingOrganization>, 'of'>>;
+
   constructor(
     private readonly database: Database,
     private readonly journal: SendJournal,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    this.apart = new ClaimsApart('identity-mail-claims', clock, ({ of }) => of.organizationId);
+  }
 
   /** The organizations whose mail is due. */
   waiting(): Promise<WaitingOrganization[]> {
     return this.database.acrossOrganizations(async (tx) => {
       const rows = await tx.prepared<{ organization_id: string }>(WAITING, [this.clock.now()]);
-      return rows.map(({ organization_id: organizationId }) => ({ organizationId }));
+      return rows
+        .map(({ organization_id: organizationId }) => ({ organizationId }))
+        .filter((of) => !this.apart.waits({ of }));
     });
   }
 
   /** Takes up to as many of each organization's as it has places, the longest due first. */
-  take(turns: readonly Turn<WaitingOrganization>[]): Promise<ClaimedSend[]> {
+  take(turns: readonly Turn<WaitingOrganization>[]): Promise<readonly ClaimedSend[]> {
+    return this.apart.take(turns, (some) => this.takeTogether(some));
+  }
+
+  private takeTogether(turns: readonly Turn<WaitingOrganization>[]): Promise<ClaimedSend[]> {
     return this.database.acrossOrganizations(
       async (tx) => {
         const now = this.clock.now();

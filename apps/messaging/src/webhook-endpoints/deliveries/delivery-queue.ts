@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, ReferenceHolds, type WorkerTransaction } from '@customer-platform/database';
 import type { DomainEvent, EventType } from '@customer-platform/events';
+import { ClaimsApart } from '../../jobs/claims-apart.js';
 import { ContactsRepository } from '../../contacts/contacts.repository.js';
 import type { SigningSecret } from '../signing-secrets.js';
 import type { MakerType } from '../../makers/maker.js';
@@ -48,6 +49,9 @@ interface SubscribedRow {
   id: string;
   enabled: boolean;
 }
+
+/** How many each of the endpoints that wait is given. */
+type Share = (waiting: readonly WaitingEndpoint[]) => readonly number[];
 
 /** Why nothing was tried: the endpoint was disabled when the event came. */
 const MISSED = 'endpoint_disabled';
@@ -110,13 +114,17 @@ const CLAIM = `
 /** What is to be told to whom. The database holds it until it has been, whatever becomes of a process. */
 @Injectable()
 export class DeliveryQueue {
+  private readonly apart: ClaimsApart<WaitingEndpoint>;
+
   constructor(
     private readonly database: Database,
     private readonly contacts: ContactsRepository,
     private readonly holds: ReferenceHolds,
     private readonly clock: Clock,
     private readonly signal: DeliverySignal,
-  ) {}
+  ) {
+    this.apart = new ClaimsApart('webhook-claims', clock, ({ id }) => id);
+  }
 
   /**
    * One delivery for each event and each endpoint that has subscribed to it; events come of one type at a time. What an
@@ -180,14 +188,38 @@ export class DeliveryQueue {
    * Takes up what is due, and leaves each endpoint its ten at once.
    * @param share how many each of the endpoints that wait is given, the one that waits longest first
    */
-  async claim(share: (waiting: readonly WaitingEndpoint[]) => readonly number[]): Promise<ClaimedDelivery[]> {
+  async claim(share: Share): Promise<readonly ClaimedDelivery[]> {
+    let given: readonly WaitingEndpoint[] = [];
+    const claim = (isOf: (endpoint: WaitingEndpoint) => boolean): Promise<ClaimedDelivery[]> =>
+      this.claimOf(share, isOf, (endpoints) => (given = endpoints));
+    try {
+      const claimed = await claim((endpoint) => !this.apart.waits(endpoint));
+      this.apart.passed(given);
+      return claimed;
+    } catch (error) {
+      if (given.length === 0) throw error;
+      return this.apart.take(given, (some) => {
+        const ids = new Set(some.map(({ id }) => id));
+        return claim(({ id }) => ids.has(id));
+      });
+    }
+  }
+
+  /** @param found hears whose deliveries are claimed, before they are */
+  private claimOf(
+    share: Share,
+    isOf: (endpoint: WaitingEndpoint) => boolean,
+    found: (given: readonly WaitingEndpoint[]) => void,
+  ): Promise<ClaimedDelivery[]> {
     return this.database.acrossOrganizations(async (tx) => {
+      found([]);
       await tx.query('SELECT pg_advisory_xact_lock($1)', [CLAIM_LOCK]);
       const now = this.clock.now();
       const until = new Date(now.getTime() + CLAIM_MS);
-      const waiting = await tx.query<WaitingEndpoint>(WAITING, [now]);
+      const waiting = (await tx.query<WaitingEndpoint>(WAITING, [now])).filter(isOf);
       const counts = share(waiting);
       const given = waiting.filter((_, at) => (counts[at] ?? 0) > 0);
+      found(given);
       if (given.length === 0) return [];
       const organizationIds = given.map((endpoint) => endpoint.organization_id);
       const ids = given.map(({ id }) => id);

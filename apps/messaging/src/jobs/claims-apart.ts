@@ -1,0 +1,71 @@
+import { isTransient, ranOut, type Clock } from '@customer-platform/database';
+import { ItemBackoff } from '@customer-platform/http';
+
+/**
+ * Claims of many places at once (groups of sends, endpoints, organizations). A place of which nothing can be claimed is found
+ * by halves, told, and left for a while, so that the others' turn comes.
+ */
+export class ClaimsApart<Place> {
+  private readonly backoff: ItemBackoff;
+
+  /** @param nameOf as a place's failures are counted and told by */
+  constructor(
+    job: string,
+    clock: Clock,
+    private readonly nameOf: (place: Place) => string,
+  ) {
+    this.backoff = new ItemBackoff(job, clock);
+  }
+
+  /** Whether it is left alone for now. */
+  waits(place: Place): boolean {
+    return this.backoff.waits(this.nameOf(place));
+  }
+
+  /** The names of those that are left alone for now. */
+  waiting(): string[] {
+    return this.backoff.waiting();
+  }
+
+  /** Forgets failures of places of which something could be claimed. */
+  passed(places: readonly Place[]): void {
+    for (const place of places) this.backoff.passed(this.nameOf(place));
+  }
+
+  /**
+   * Claims of all of them, without those that are left alone. Where that fails it comes back with what was claimed first: a
+   * claim lasts for seconds, and whoever has one begins.
+   * @throws what says that the database is away: all places would meet the same
+   */
+  take<P extends Place, T>(
+    places: readonly P[],
+    claim: (some: readonly P[]) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    return this.some(
+      places.filter((place) => !this.waits(place)),
+      claim,
+    );
+  }
+
+  private async some<P extends Place, T>(
+    places: readonly P[],
+    claim: (some: readonly P[]) => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    const [first] = places;
+    if (first === undefined) return [];
+    try {
+      const claimed = await claim(places);
+      this.passed(places);
+      return claimed;
+    } catch (error) {
+      if (isTransient(error) && !ranOut(error)) throw error;
+      if (places.length === 1) {
+        this.backoff.failed(this.nameOf(first), error);
+        return [];
+      }
+      const middle = places.length >> 1;
+      const claimed = await this.some(places.slice(0, middle), claim);
+      return claimed.length > 0 ? claimed : this.some(places.slice(middle), claim);
+    }
+  }
+}
