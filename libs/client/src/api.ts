@@ -915,7 +915,7 @@ export interface paths {
         head?: never;
         /**
          * Say what one agrees to
-         * @description All or nothing; what holds already is not recorded again. Answers what holds then.
+         * @description All or nothing; a grant that holds already is not recorded again. Answers what holds then.
          */
         patch: operations["core.Members.updateConsents"];
         trace?: never;

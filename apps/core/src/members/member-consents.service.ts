@@ -33,8 +33,9 @@ export class MemberConsentsService {
   }
 
   /**
-   * Records all that is said, or nothing; what holds already is not said again. Later items of the list count more
-   * than earlier ones, as "nothing at all, but mail" is meant. Answers what holds then.
+   * Records all that is said, or nothing; a grant that holds already is not said again. A refusal is: it is later than
+   * whatever is granted late with an earlier date, and said since a merge, which gives it to both when it is undone.
+   * Later items of the list count more than earlier ones, as "nothing at all, but mail" is meant. Answers what holds then.
    * @throws Problem `validation_failed`, `invalid_token`
    */
   async update(
@@ -78,10 +79,10 @@ export class MemberConsentsService {
     one: PreparedConsent,
     at: Date,
   ): Promise<boolean> {
+    if (one.status !== 'granted') return true;
     const state = await this.consents.stateOf(tx, ids, one, at);
-    if (state?.status !== one.status) return true;
     // Agreed again, to another notice: that is news.
-    return one.status === 'granted' && state.notice_version !== one.notice_version;
+    return state?.status !== one.status || state.notice_version !== one.notice_version;
   }
 }
 

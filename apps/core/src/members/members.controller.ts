@@ -91,7 +91,7 @@ export class MembersController {
     apiClass: 'member',
     latencyClass: 'member_core',
     summary: 'Say what one agrees to',
-    description: 'All or nothing; what holds already is not recorded again. Answers what holds then.',
+    description: 'All or nothing; a grant that holds already is not recorded again. Answers what holds then.',
     response: { page: ConsentStateDto },
   })
   updateConsents(

@@ -150,8 +150,21 @@ describe('the consents of a member', () => {
     expect(await history()).toHaveLength(1);
     await say({ ...grant, notice_version: '2026-04' });
     await say({ ...grant, status: 'withdrawn' });
-    await say({ ...grant, status: 'withdrawn' });
     expect((await history()).map(({ status }) => status)).toEqual(['withdrawn', 'granted', 'granted']);
+  });
+
+  it('record a refusal again: an earlier grant that comes late does not lift it', async () => {
+    const staff = core.app.as(world.organizationId, ['core.consents.write']);
+    const late = (status: string, daysAgo: number) =>
+      staff.post(`/v1/core/contacts/${world.contactId}/consents`, {
+        ...{ ...grant, method: 'form', status },
+        occurred_at: new Date(Date.now() - daysAgo * 86_400_000).toISOString(),
+      });
+    expect((await late('withdrawn', 9)).status).toBe(201);
+    expect((await say({ ...grant, status: 'withdrawn' })).status).toBe(200);
+    expect((await late('granted', 2)).status).toBe(201);
+    const { body } = await member.get<Listed>(CONSENTS);
+    expect(body.data.map(({ status }) => status)).toEqual(['withdrawn']);
   });
 
   it('count in the order of the list: nothing at all, but mail', async () => {
