@@ -7,26 +7,31 @@ import { indexPage, SHOWN_ROWS, type IndexedResource, type IndexHead } from './i
 /** Bytes in which the file is cut. */
 const PIECE_BYTES = 1024 * 1024;
 
+/** What is collected of an archive, as far as its file is made of it. */
+type Collected = Pick<ArchivePieces, 'resources' | 'rowsOf'>;
+
 /**
  * The archive as a ZIP file, in pieces of 1 MiB: `index.html`, and of each resource all rows as JSON and as CSV. Each
  * file in it is made as it is written, so that whoever many rows there are, a piece of them is in memory.
  */
-export async function* archiveFile(head: IndexHead, pieces: ArchivePieces): AsyncGenerator<Buffer> {
+export async function* archiveFile(head: IndexHead, pieces: Collected): AsyncGenerator<Buffer> {
   const resources = await pieces.resources();
   const zip = new ZipFile();
+  const output = zip.outputStream as Readable;
+  // What fails within a file ends the whole: half of an archive is none.
+  const fail = (error: Error): unknown => output.destroy(error);
+  zip.on('error', fail);
   const add = (name: string, content: () => AsyncIterable<string>): void =>
-    zip.addReadStreamLazy(name, { mtime: head.madeAt }, (take) =>
-      take(null, Readable.from(encoded(content()), { objectMode: false })),
-    );
+    zip.addReadStreamLazy(name, { mtime: head.madeAt }, (take) => {
+      // The library hears no error of a stream: it would wait for the rest, and the process would end.
+      take(null, Readable.from(encoded(content()), { objectMode: false }).once('error', fail));
+    });
   add('index.html', () => indexOf(head, pieces, resources));
   for (const resource of resources) {
     const name = `${resource.module}/${resource.resource}`;
     add(`${name}.json`, () => jsonOf(pieces.rowsOf(resource)));
     add(`${name}.csv`, () => csvOf(pieces.rowsOf(resource)));
   }
-  const output = zip.outputStream as Readable;
-  // What fails within a file ends the whole: half of an archive is none.
-  zip.on('error', (error: Error) => output.destroy(error));
   zip.end();
   try {
     yield* inPieces(output);
@@ -74,7 +79,7 @@ async function* csvOf(rows: AsyncIterable<string>): AsyncGenerator<string> {
 
 async function* indexOf(
   head: IndexHead,
-  pieces: ArchivePieces,
+  pieces: Collected,
   resources: readonly CollectedResource[],
 ): AsyncGenerator<string> {
   const shown: IndexedResource[] = [];

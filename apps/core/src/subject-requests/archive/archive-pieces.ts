@@ -1,4 +1,5 @@
 import type { Database } from '@customer-platform/database';
+import { ClaimLost } from './archive-row.js';
 import type { ArchiveKey, ArchiveName } from './archive-seal.js';
 import { CONTACTS } from './subject-tables.js';
 
@@ -58,13 +59,13 @@ export class ArchivePieces {
     for (let seq = 0; seq < pieces; seq += 1) yield await this.open('file', seq);
   }
 
-  /** Throws where the piece is gone. */
+  /** @throws ClaimLost where rows are gone: whoever dropped them has taken the archive from who writes its file */
   private async open(part: 'rows' | 'file', seq: number): Promise<Buffer> {
     const { organization_id: organizationId, subject_request_id: requestId } = this.archive;
     const [row] = await this.database.inOrganization({ organizationId }, (tx) =>
       tx.query<{ sealed: Buffer }>(PIECE, [organizationId, requestId, part, seq]),
     );
-    if (!row) throw new Error('A piece of an archive is gone');
+    if (!row) throw part === 'rows' ? new ClaimLost() : new Error('A piece of an archive is gone');
     return this.key.open({ part, seq }, row.sealed);
   }
 }
