@@ -16,7 +16,7 @@ describe('lives in which each act follows each', () => {
   it(
     'come to what was said, done and erased',
     async () => {
-      const pairs = await live(world, SEED, ({ least }) => least >= MEETINGS);
+      const pairs = await live(world, { seed: SEED, enough: ({ least }) => least >= MEETINGS });
       process.stderr.write(`seed ${String(SEED)}, ${pairs.told}\n`);
     },
     60 * 60_000,

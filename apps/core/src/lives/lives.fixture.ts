@@ -15,15 +15,18 @@ function picks(seed: number): Pick {
 /** The acts of one life. */
 const ACTS_OF_ONE = 12;
 
+/** How lives pass. */
+interface Course {
+  readonly seed: number;
+  /** Ends the run when it answers true. */
+  readonly enough: (pairs: Pairs, lives: number) => boolean;
+}
+
 /**
- * Lets lives pass until `enough` are through, and holds each against the model.
+ * Lets lives pass until they are enough, and holds each against the model.
  * @throws Error with what was done in the life that came to something else
  */
-export async function live(
-  world: ErasureWorld,
-  seed: number,
-  enough: (pairs: Pairs, lives: number) => boolean,
-): Promise<Pairs> {
+export async function live(world: ErasureWorld, { seed, enough }: Course): Promise<Pairs> {
   const pairs = new Pairs();
   for (let lives = 0; !enough(pairs, lives); lives += 1) {
     const pick = picks(seed + lives);

@@ -1,0 +1,172 @@
+import { eventually, searchEverything, type Caller } from '@customer-platform/testing';
+import { strFromU8, unzipSync } from 'fflate';
+import { at, CONTACTS } from '../contacts/contact.fixture.js';
+import { MERGE } from '../contacts/merge/merge.fixture.js';
+import { REQUESTS, type ErasureWorld } from '../subject-requests/subject-request.fixture.js';
+import type { ConsentModel } from './consent-model.js';
+import { hasTwin, PEOPLE, type People } from './people.fixture.js';
+
+const SETTLED = { within: 60_000 };
+const ZIP = 'application/zip, */*;q=0.1';
+
+/** An event that was taken, and whose it is. */
+export interface TakenEvent {
+  readonly id: string;
+  readonly person: number;
+  readonly key: string;
+  isStored: boolean;
+}
+
+/** A merge that was carried out; `standing` until it is undone. */
+export interface CarriedMerge {
+  readonly id: string;
+  readonly survivor: number;
+  readonly merged: number;
+  standing: boolean;
+}
+
+/** What was done in a life, and is to be seen at its end. */
+export interface Deeds {
+  readonly people: People;
+  readonly consents: ConsentModel;
+  readonly merges: readonly CarriedMerge[];
+  /** Requests to erase. */
+  readonly erasures: readonly string[];
+  readonly archives: readonly { readonly id: string; readonly person: number }[];
+  readonly imports: readonly string[];
+  readonly events: readonly TakenEvent[];
+  /** The segment of all who have an address. */
+  readonly segment: string;
+}
+
+/** The end of a life: waits until nothing is to be done, then holds what is there against what should be. */
+export class LifeEnd {
+  constructor(
+    private readonly world: ErasureWorld,
+    private readonly organizationId: string,
+    private readonly caller: Caller,
+    private readonly deeds: Deeds,
+  ) {}
+
+  async check(): Promise<void> {
+    for (const id of this.deeds.erasures) {
+      await this.world.doneByCore(this.caller, { id });
+      await this.world.answerAll(this.organizationId, id);
+      await this.world.inState(this.caller, { id }, 'completed');
+    }
+    for (const id of this.deeds.imports) await this.imported(id);
+    await this.processed();
+    await eventually(() => this.checkEvents(), SETTLED);
+    await this.checkConsents();
+    for (const archive of this.deeds.archives) await this.checkArchive(archive);
+    await this.checkUndone();
+    await eventually(() => this.checkErased(), SETTLED);
+    await eventually(() => this.checkSegment(), SETTLED);
+  }
+
+  /** Waits until nothing that was taken is left to process. */
+  processed(): Promise<void> {
+    return eventually(async () => {
+      const { body } = await this.caller.get<{ totals: { events: Record<string, number> } }>(
+        '/v1/core/usage',
+      );
+      expect(body.totals.events['pending']).toBe(0);
+    }, SETTLED);
+  }
+
+  /** The ids of the events that stand, each with that of its contact. */
+  async storedEvents(): Promise<Map<string, string>> {
+    const rows = await this.world.contacts.query(
+      'SELECT id, contact_id FROM events WHERE organization_id = $1',
+      [this.organizationId],
+    );
+    return new Map(rows.map(({ id, contact_id: contact }) => [id as string, contact as string]));
+  }
+
+  /** Waits until an archive is there, or will never be. */
+  made(id: string): Promise<void> {
+    return eventually(async () => {
+      const { body } = await this.caller.get<{ state: string }>(`${REQUESTS}/${id}`);
+      expect(['completed', 'rejected']).toContain(body.state);
+    }, SETTLED);
+  }
+
+  private imported(id: string): Promise<void> {
+    return eventually(async () => {
+      const { body } = await this.caller.get<{ state: string }>(`/v1/core/imports/${id}`);
+      expect(body.state).toBe('completed');
+    }, SETTLED);
+  }
+
+  private async checkConsents(): Promise<void> {
+    for (const [person, { word, fuzzy }] of this.deeds.consents.held(PEOPLE).entries()) {
+      const one = this.deeds.people.of(person);
+      if (one.into !== undefined || one.gone !== undefined) continue;
+      const answer = await this.caller.get<{ data: { channel: string | null; status: string }[] }>(
+        at(one, '/consents?purpose=marketing'),
+      );
+      if (answer.status !== 200) continue;
+      const status = answer.body.data.find(({ channel }) => channel === null)?.status;
+      const may = fuzzy ? ['granted', 'withdrawn', 'expired'] : [word];
+      expect([person, may]).toEqual([person, expect.arrayContaining([status])]);
+    }
+  }
+
+  /** Each that was taken of somebody who is still there stands once, with whom it belongs to. */
+  private async checkEvents(): Promise<void> {
+    const { people, events } = this.deeds;
+    const seen = await this.storedEvents();
+    for (const { id, person } of events) {
+      const { gone } = people.of(person);
+      if (hasTwin(people.of(person))) continue;
+      if (gone === undefined) expect([id, seen.get(id)]).toEqual([id, people.of(people.rootOf(person)).id]);
+      else if (gone === 'erased') expect(seen.has(id)).toBe(false);
+    }
+  }
+
+  /** An archive that is given out holds its own person, the letters among it, and nobody who is another. */
+  private async checkArchive({ id, person }: { id: string; person: number }): Promise<void> {
+    const { people } = this.deeds;
+    await this.made(id);
+    const { status, bytes } = await this.caller.download(`${REQUESTS}/${id}`, ZIP);
+    if (status !== 200) return;
+    const own = people.of(person);
+    expect([person, own.gone]).toEqual([person, undefined]);
+    const text = Object.values(unzipSync(bytes)).map((file) => strFromU8(file));
+    const family = people.familyOf(person);
+    const others = people.list().filter((other, each) => !family.includes(each) && !hasTwin(other));
+    const found = others
+      .flatMap(({ externalId, email }) => [externalId, email])
+      .filter((mark) => text.some((file) => file.includes(mark)));
+    expect([`archive of ${String(person)}`, found]).toEqual([`archive of ${String(person)}`, []]);
+    if (!hasTwin(own)) expect(text.join('\n')).toContain(own.letterId);
+  }
+
+  /** An undone merge that is asked for again tells nothing of who is erased. */
+  private async checkUndone(): Promise<void> {
+    for (const { id, standing } of this.deeds.merges) {
+      if (standing) continue;
+      const { status, body } = await this.caller.post(MERGE, { undo_merge_id: id });
+      expect(status).toBeLessThan(500);
+      const told = JSON.stringify(body).toLowerCase();
+      expect(this.deeds.people.erasedTexts().filter((text) => told.includes(text))).toEqual([]);
+    }
+  }
+
+  private async checkErased(): Promise<void> {
+    const sought = this.deeds.people.erasedTexts();
+    if (sought.length === 0) return;
+    const { database } = this.world.contacts.core;
+    expect((await searchEverything(database, this.organizationId, sought)).found).toEqual([]);
+  }
+
+  private async checkSegment(): Promise<void> {
+    const ids = async (path: string): Promise<string[]> => {
+      const { body } = await this.caller.get<{ data: { id?: string; contact_id?: string }[] }>(path);
+      return body.data.map(({ id, contact_id: contact }) => contact ?? id ?? '').sort();
+    };
+    const there = await ids(`${CONTACTS}?email[is_null]=false&limit=200`);
+    expect(await ids(`/v1/core/segments/${this.deeds.segment}/members?limit=200`)).toEqual(there);
+    for (const { id, gone } of this.deeds.people.list()) if (gone) expect(there).not.toContain(id);
+  }
+}
