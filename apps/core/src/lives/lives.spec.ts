@@ -3,7 +3,7 @@ import { ErasureWorld } from '../subject-requests/subject-request.fixture.js';
 import { live } from './lives.fixture.js';
 
 /** Some seconds of processor time; the release run has each pair twenty times. */
-const LIVES = Number(process.env['LIVES'] ?? 16);
+const LIVES = Number(process.env['LIVES'] ?? 30);
 /** The same in every run. */
 const SEED = Number(process.env['LIVES_SEED'] ?? 20_261_128);
 
