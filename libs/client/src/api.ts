@@ -10552,6 +10552,8 @@ export interface operations {
                 "external_id[in]"?: string[];
                 "external_id[is_null]"?: boolean;
                 "external_id[ne]"?: string;
+                id?: string;
+                "id[in]"?: string[];
                 /** @description A type and a value, such as `anonymous_id:9f1c`. */
                 identity?: string;
                 /** @description A type and a value, such as `anonymous_id:9f1c`. */
@@ -18662,6 +18664,8 @@ export interface operations {
                 "email[is_null]"?: boolean;
                 /** @description In lower case. */
                 "email[ne]"?: string;
+                id?: string;
+                "id[in]"?: string[];
                 /** @description Shows soft-deleted rows too */
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */

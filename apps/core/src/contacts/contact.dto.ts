@@ -151,6 +151,7 @@ const FIELD_FILTERS: ListDefinition['filters'] = Object.fromEntries(
 export const CONTACT_LIST: ListDefinition = {
   resource: 'core.contacts',
   filters: {
+    id: { type: 'uuid', column: 'id', ops: ['eq', 'in'] },
     ...FIELD_FILTERS,
     identity: {
       type: 'string',

@@ -50,6 +50,24 @@ describe('GET /v1/core/contacts', () => {
     expectProblem(await caller.get(`${CONTACTS}?national_id=12345678-5`), 400, 'unknown_parameter');
   });
 
+  it('finds up to a hundred by their ids: none of another organization, a soft-deleted one where those are asked for', async () => {
+    const { caller } = world.anOrganization();
+    const ana = await world.created(caller, { external_id: 'ana' });
+    const ben = await world.created(caller, { external_id: 'ben' });
+    await world.created(caller, { external_id: 'eva' });
+    const gone = await world.created(caller, { external_id: 'gone' });
+    expectStatus(await caller.delete(`${CONTACTS}/${gone.id}`), 204);
+    const stranger = await world.created(world.anOrganization().caller, { external_id: 'stranger' });
+    const asked = [ana.id, ben.id, gone.id, stranger.id, newId()].join(',');
+    expect(await ids(caller, `id=${ana.id}`)).toEqual(['ana']);
+    expect(await ids(caller, `id[in]=${asked}`)).toEqual(['ben', 'ana']);
+    expect(await ids(caller, `id[in]=${asked}&include_deleted=true`)).toEqual(['gone', 'ben', 'ana']);
+    expect(await ids(caller, `id[in]=${asked}&external_id=ana`)).toEqual(['ana']);
+    const many = Array.from({ length: 101 }, newId).join(',');
+    expectProblem(await caller.get(`${CONTACTS}?id[in]=${many}`), 400, 'invalid_filter');
+    expectProblem(await caller.get(`${CONTACTS}?id[in]=nobody`), 400, 'invalid_filter');
+  });
+
   it('finds a soft-deleted contact by an identity that another has now', async () => {
     const { caller } = world.anOrganization();
     const former = await world.created(caller, { external_id: 'former', email: 'ana@example.com' });

@@ -85,6 +85,7 @@ export class UserDto {
 export const USERS_LIST: ListDefinition = {
   resource: 'identity.users',
   filters: {
+    id: { type: 'uuid', column: 'id', ops: ['eq', 'in'] },
     status: { type: 'enum', column: 'status', values: USER_STATUSES },
     email: { type: 'string', column: 'email', description: 'In lower case.' },
     name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'prefix'] },

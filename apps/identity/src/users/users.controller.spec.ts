@@ -167,6 +167,16 @@ describe('users', () => {
     expect(await ids('status=active')).toEqual([]);
   });
 
+  it('filters by ids: none of another organization', async () => {
+    const ana = await aUser();
+    const ben = await aUser();
+    const stranger = (await bench.organization()).admin;
+    const other = await stranger.post<UserDto>(USERS, { email: anAddress(), name: 'Other' });
+    const asked = [ana.id, ben.id, other.body.id].join(',');
+    const { body } = await admin.get<Page<UserDto>>(`${USERS}?sort=created_at&id[in]=${asked}`);
+    expect(body.data.map(({ id }) => id)).toEqual([ana.id, ben.id]);
+  });
+
   it('the address and the state are for their states only: 409 invalid_state', async () => {
     const invited = await aUser();
     expectProblem(await admin.patch(at(invited.id), { status: 'suspended' }), 409, 'invalid_state');
