@@ -4,6 +4,7 @@ import {
   declaresOtherwise,
   draftOf,
   NEW_ATTRIBUTE,
+  withType,
   type Attribute,
 } from './attribute-draft.ts';
 
@@ -34,6 +35,15 @@ describe('an attribute in its form', () => {
     const draft = { ...draftOf(ATTRIBUTE), type: 'integer', values: ' 1 \n\nx', min: '0', max: ' ' } as const;
     expect(changeOf(draft)).toMatchObject({ enum: [1, 'x'], max_length: null, min: 0, max: null });
     expect(changeOf({ ...draft, type: 'boolean' })).toMatchObject({ enum: null, min: null });
+  });
+
+  it('reads allowed values by the language in which they are typed', () => {
+    const typed = { ...NEW_ATTRIBUTE, key: 'price', values: '10.000\n0,5\n1e5\nx\n' };
+    const spanish = withType(typed, 'number', 'es-CL');
+    expect(changeOf(spanish).enum).toEqual([10_000, 0.5, 'NaN', 'x']);
+    expect(changeOf(withType({ ...typed, values: '10.000' }, 'number', 'en')).enum).toEqual([10]);
+    expect(withType({ ...spanish, values: '10000\n0.5' }, 'string', 'es-CL').values).toBe('10000\n0,5');
+    expect(withType(spanish, 'integer', 'es-CL').values).toBe(spanish.values);
   });
 
   it('is called by its key unless it has a label', () => {

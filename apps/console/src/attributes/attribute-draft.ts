@@ -1,4 +1,5 @@
 import type { BodyOf, ItemOf } from '@customer-platform/client';
+import { plainLines, writtenLines } from '../ui/number-text.ts';
 
 export type Attribute = ItemOf<'/v1/core/attribute-definitions'>;
 type NewAttribute = BodyOf<'post', '/v1/core/attribute-definitions'>;
@@ -14,7 +15,7 @@ export const TYPES = [
   'string_list',
 ] as const satisfies readonly AttributeType[];
 
-/** A definition as its form holds it: figures as they are typed, allowed values one a line. */
+/** A definition as its form holds it: numbers as JSON writes them, allowed values one a line. */
 export interface AttributeDraft {
   key: string;
   label: string;
@@ -37,7 +38,8 @@ export const NEW_ATTRIBUTE: AttributeDraft = {
   memberVisible: false,
 };
 
-const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number';
+/** Whether values of a type are numbers. */
+export const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number';
 const isText = (type: AttributeType): boolean => type === 'string' || type === 'string_list';
 
 /** Which bounds values of a type can have. */
@@ -96,5 +98,12 @@ function valuesOf({ type, values }: AttributeDraft): (string | number)[] | null 
     .filter((line) => line !== '');
   if (lines.length === 0) return null;
   if (!isNumeric(type)) return lines;
-  return lines.map((line) => (Number.isNaN(Number(line)) ? line : Number(line)));
+  return lines.map((line) => (Number.isFinite(Number(line)) ? Number(line) : line));
+}
+
+/** Another type; the allowed values stay as they are seen. */
+export function withType(draft: AttributeDraft, type: AttributeType, locale: string): AttributeDraft {
+  const { values } = draft;
+  if (isNumeric(type) === isNumeric(draft.type)) return { ...draft, type };
+  return { ...draft, type, values: (isNumeric(type) ? plainLines : writtenLines)(values, locale) };
 }

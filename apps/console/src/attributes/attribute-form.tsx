@@ -1,10 +1,18 @@
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useLocale, useTranslations } from 'use-intl';
 import { FormFrame, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { NumberField } from '../ui/number-field.tsx';
+import { NumberLines } from '../ui/number-lines.tsx';
 import { problemAt } from '../ui/problem-at.ts';
-import { boundsOf, TYPES, type AttributeDraft, type AttributeType } from './attribute-draft.ts';
+import {
+  boundsOf,
+  isNumeric,
+  TYPES,
+  withType,
+  type AttributeDraft,
+  type AttributeType,
+} from './attribute-draft.ts';
 
 interface AttributeFormProps extends DraftFormProps<AttributeDraft> {
   /** Set once. */
@@ -14,6 +22,7 @@ interface AttributeFormProps extends DraftFormProps<AttributeDraft> {
 /** What an attribute is called, and which values it takes. */
 export function AttributeForm({ keyFixed = false, children, ...form }: AttributeFormProps): ReactNode {
   const t = useTranslations('attributes');
+  const locale = useLocale();
   const part = partOf(form);
   const { draft, set, error } = part;
   return (
@@ -45,7 +54,7 @@ export function AttributeForm({ keyFixed = false, children, ...form }: Attribute
           value={draft.type}
           error={problemAt(error, '/type')}
           options={TYPES.map((value) => ({ value, label: t(`types.${value}`) }))}
-          onChange={({ target }) => set({ type: target.value as AttributeType })}
+          onChange={({ target }) => set(withType(draft, target.value as AttributeType, locale))}
         />
         <Bounds {...part} />
         <Checkbox
@@ -73,17 +82,27 @@ function Bounds({ draft, set, error }: DraftPartProps<AttributeDraft>): ReactNod
       onChange={(typed) => set({ [name]: typed })}
     />
   );
+  const values = {
+    label: t('values'),
+    hint: t('valuesHint'),
+    error: problemAt(error, '/enum', true),
+  };
   return (
     <>
-      {takes.values && (
-        <TextArea
-          label={t('values')}
-          hint={t('valuesHint')}
-          value={draft.values}
-          error={problemAt(error, '/enum', true)}
-          onChange={({ target }) => set({ values: target.value })}
-        />
-      )}
+      {takes.values &&
+        (isNumeric(draft.type) ? (
+          <NumberLines
+            {...values}
+            value={draft.values}
+            onChange={(typed) => set({ values: typed })}
+          />
+        ) : (
+          <TextArea
+            {...values}
+            value={draft.values}
+            onChange={({ target }) => set({ values: target.value })}
+          />
+        ))}
       {takes.length && figure('maxLength', '/max_length', 1)}
       {takes.range && (
         <div className="grid gap-4 sm:grid-cols-2">

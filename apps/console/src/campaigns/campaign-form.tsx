@@ -5,7 +5,9 @@ import { TemplateField, TopicField } from '../messages/content-fields.tsx';
 import { CATEGORIES, CHANNELS, type Channel } from '../messages/vocabulary.ts';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { FormFrame, FormPart, partOf, type DraftFormProps, type DraftPartProps } from '../ui/draft-form.tsx';
+import { readJson } from '../ui/exact-json.ts';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
+import { useInexact } from '../ui/json-fault.ts';
 import { NameSelect } from '../ui/name-select.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { AudienceCount } from './audience-count.tsx';
@@ -42,6 +44,7 @@ export function CampaignForm(props: DraftFormProps<CampaignDraft>): ReactNode {
 function What({ draft, set, error }: DraftPartProps<CampaignDraft>): ReactNode {
   const t = useTranslations('campaigns');
   const words = useTranslations('messages');
+  const inexact = useInexact();
   return (
     <FormPart title={t('what')}>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -78,7 +81,10 @@ function What({ draft, set, error }: DraftPartProps<CampaignDraft>): ReactNode {
         rows={3}
         spellCheck={false}
         value={draft.data}
-        error={dataOf(draft) === undefined ? t('noJson') : problemAt(error, '/data', true)}
+        error={
+          inexact(readJson(draft.data)) ??
+          (dataOf(draft) === undefined ? t('noJson') : problemAt(error, '/data', true))
+        }
         onChange={({ target }) => set({ data: target.value })}
       />
     </FormPart>

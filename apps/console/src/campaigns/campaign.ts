@@ -1,6 +1,7 @@
 import type { BodyOf, Schemas } from '@customer-platform/client';
 import { STATES, type Channel, type State } from '../messages/vocabulary.ts';
 import type { Tone } from '../ui/badge.tsx';
+import { objectOf, readJson } from '../ui/exact-json.ts';
 
 export type Campaign = Schemas['CampaignDto'];
 export type CampaignState = Campaign['state'];
@@ -93,12 +94,7 @@ type Data = Record<string, unknown>;
 
 /** What is written as data, where that is an object. */
 export function dataOf({ data }: Pick<CampaignDraft, 'data'>): Data | undefined {
-  try {
-    const value: unknown = JSON.parse(data.trim() === '' ? '{}' : data);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return objectOf(readJson(data.trim() === '' ? '{}' : data));
 }
 
 export function bodyOf(draft: CampaignDraft) {

@@ -5,7 +5,9 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
+import { objectOf, readJson } from '../ui/exact-json.ts';
 import { Select, TextArea, TextField } from '../ui/form.tsx';
+import { useInexact } from '../ui/json-fault.ts';
 import { Failure } from '../ui/notices.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { useSay } from '../ui/toasts.tsx';
@@ -40,7 +42,7 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
   const test = useTest(template.id);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (parsed(asked.data) !== undefined) preview.mutate(asked);
+    if (objectOf(readJson(asked.data)) !== undefined) preview.mutate(asked);
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -59,7 +61,7 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
             may('messaging.templates.update') && (
               <Button
                 busy={test.isPending}
-                disabled={parsed(asked.data) === undefined}
+                disabled={objectOf(readJson(asked.data)) === undefined}
                 onClick={() => test.mutate(asked)}
               >
                 {t('testToMe')}
@@ -87,6 +89,8 @@ interface PreviewFieldsProps {
 function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): ReactNode {
   const t = useTranslations('messages');
   const may = useMay();
+  const inexact = useInexact();
+  const data = readJson(asked.data);
   return (
     <>
       <div className="grid gap-3 sm:grid-cols-3">
@@ -117,7 +121,7 @@ function PreviewFields({ template, asked, onChange }: PreviewFieldsProps): React
         className="font-mono text-xs"
         spellCheck={false}
         value={asked.data}
-        error={parsed(asked.data) === undefined ? t('noJson') : undefined}
+        error={inexact(data) ?? (objectOf(data) === undefined ? t('noJson') : undefined)}
         onChange={({ target }) => onChange({ data: target.value })}
       />
     </>
@@ -135,7 +139,7 @@ function usePreview(id: string) {
     mutationFn: async ({ locale, contact, version, data }: Asked) => {
       const body = {
         locale,
-        data: parsed(data) ?? {},
+        data: objectOf(readJson(data)) ?? {},
         ...versionOf(version),
         ...(contact.trim() === '' ? {} : { contact_id: contact.trim() }),
       };
@@ -154,7 +158,7 @@ function useTest(id: string) {
     mutationFn: async ({ locale, version, data }: Asked) => {
       const body = {
         locale,
-        data: parsed(data) ?? {},
+        data: objectOf(readJson(data)) ?? {},
         ...versionOf(version),
       };
       await api.POST('/v1/messaging/templates/{id}/test', { params: { path: { id } }, body });
@@ -172,16 +176,4 @@ function Rendered({ result: { parts, sms_segments: segments, warnings } }: { res
       <RenderedParts parts={parts} segments={segments} />
     </>
   );
-}
-
-/** An object of JSON; undefined for any other text. */
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Field } from '../ui/form.tsx';
+import { useNumberText, type NumberText } from '../ui/number-field.tsx';
+import { NO_NUMBER } from '../ui/number-text.ts';
 import { inOneUnit, UNITS, written, type Unit } from './duration.ts';
 
 interface DurationFieldProps {
@@ -11,12 +13,20 @@ interface DurationFieldProps {
   onChange: (value: string) => void;
 }
 
+/** Reads an amount by the page's language; what is no number stands for none. */
+function useAmount(plain: string, onChange: (plain: string) => void): NumberText {
+  const held = (read: string): string => (Number.isFinite(Number(read)) ? read : NO_NUMBER);
+  return useNumberText(plain, onChange, { min: 1, held });
+}
+
 /** A length of time as a number and a unit; one of several units as it is written. */
 export function DurationField({ label, value, error, onChange }: DurationFieldProps): ReactNode {
   const t = useTranslations('segments');
   const said = inOneUnit(value);
+  const amount = useAmount(said?.amount ?? '', (changed) => onChange(written(changed, said?.unit ?? 'days')));
+  const { understood, fault } = amount;
   return (
-    <Field label={label} error={error}>
+    <Field label={label} {...(understood === undefined ? {} : { hint: understood })} error={fault ?? error}>
       {(tie) =>
         said === undefined ? (
           <input
@@ -32,9 +42,10 @@ export function DurationField({ label, value, error, onChange }: DurationFieldPr
               className="field"
               autoComplete="off"
               inputMode="numeric"
-              value={said.amount}
-              onChange={({ target }) => onChange(written(target.value.replaceAll(/\D/g, ''), said.unit))}
+              value={amount.text}
+              onChange={({ target }) => amount.type(target.value)}
               {...tie}
+              ref={amount.ref}
             />
             <select
               aria-label={t('unit')}

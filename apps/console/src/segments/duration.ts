@@ -34,12 +34,15 @@ export function isWindow(text: string): boolean {
   return ms !== undefined && ms >= SHORTEST && ms <= LONGEST;
 }
 
+/** A number as JSON writes it; none; or what stands for a text that is no number: only whole ones make a window. */
+const AMOUNT = /^(?:|-?\d+(?:\.\d+)?(?:e[+-]\d+)?|NaN)$/;
+
 /** `P30D` → 30 days. Undefined for what is made of several units, or is no duration. */
 export function inOneUnit(text: string): { amount: string; unit: Unit } | undefined {
   for (const unit of UNITS) {
     const [before, after] = WRITTEN[unit];
     const amount = text.slice(before.length, -after.length);
-    if (written(amount, unit) === text && /^\d*$/.test(amount)) return { amount, unit };
+    if (written(amount, unit) === text && AMOUNT.test(amount)) return { amount, unit };
   }
   return undefined;
 }

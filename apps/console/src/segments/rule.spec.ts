@@ -341,6 +341,9 @@ describe('a window', () => {
     ['P30D', { amount: '30', unit: 'days' }],
     ['PT5M', { amount: '5', unit: 'minutes' }],
     ['P2W', { amount: '2', unit: 'weeks' }],
+    ['P1.5D', { amount: '1.5', unit: 'days' }],
+    ['PT-1H', { amount: '-1', unit: 'hours' }],
+    ['PNaND', { amount: 'NaN', unit: 'days' }],
     ['P1DT2H', undefined],
     ['soon', undefined],
   ])('%s is said in one unit where it can be', (text, said) => {
@@ -349,6 +352,7 @@ describe('a window', () => {
   });
 
   it('lasts a minute to 3,650 days', () => {
+    expect(['P1.5D', 'PT-1H', 'PNaND'].map(isWindow)).toEqual([false, false, false]);
     expect(['PT1M', 'P3650D', 'PT59S', 'P3650DT1S', 'P'].map(isWindow)).toEqual([
       true,
       true,

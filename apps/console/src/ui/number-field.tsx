@@ -28,7 +28,13 @@ export interface NumberBounds {
   fraction?: boolean;
 }
 
-interface NumberText {
+interface Holding extends NumberBounds {
+  /** What the draft holds of a text that was read; the text itself as JSON would have it, unless given. */
+  held?: (plain: string) => string;
+}
+
+/** A text field that is read as a number. */
+export interface NumberText {
   /** The text of the field. */
   text: string;
   understood: string | undefined;
@@ -42,7 +48,7 @@ interface NumberText {
 export function useNumberText(
   value: string,
   onChange: (value: string) => void,
-  bounds: NumberBounds = {},
+  { held = (plain) => plain, ...bounds }: Holding = {},
 ): NumberText {
   const locale = useLocale();
   const understood = useUnderstood();
@@ -59,7 +65,7 @@ export function useNumberText(
     fault,
     ref,
     type: (changed) => {
-      const plain = plainOf(changed, locale);
+      const plain = held(plainOf(changed, locale));
       setTyped({ text: changed, value: plain });
       onChange(plain);
     },

@@ -43,6 +43,22 @@ export function plainOf(typed: string, locale: string): string {
   return Number.isNaN(Number(typed)) ? typed : NO_NUMBER;
 }
 
+/** Returns lines as {@link plainOf} does each. */
+export function plainLines(typed: string, locale: string): string {
+  return typed
+    .split('\n')
+    .map((line) => plainOf(line.trim(), locale))
+    .join('\n');
+}
+
+/** Returns lines as {@link writeNumber} does each. */
+export function writtenLines(plain: string, locale: string): string {
+  return plain
+    .split('\n')
+    .map((line) => writeNumber(line, locale))
+    .join('\n');
+}
+
 /** All digits of a number, as they are counted. */
 function exactly(number: number): string {
   return new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 }).format(number);

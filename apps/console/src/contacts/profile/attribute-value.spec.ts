@@ -25,6 +25,7 @@ describe('the value of an attribute', () => {
   it('is a text where a number would be another than was typed', () => {
     for (const digits of ['9007199254740993', '-12345678901234567891', '9'.repeat(400)])
       expect(asValue(asTyped(asValue(digits, 'en'), 'en'), 'en')).toBe(digits);
+    expect(asValue('{"order": 9007199254740993}', 'en')).toBe('{"order": 9007199254740993}');
     expect(asValue('9007199254740992', 'en')).toBe(9_007_199_254_740_992);
   });
 

@@ -1,21 +1,14 @@
+import { readJson } from '../../ui/exact-json.ts';
 import { isNumberText, readNumber, writeNumber } from '../../ui/number-text.ts';
-
-/** Digits alone. */
-const WHOLE = /^-?\d+$/;
 
 /**
  * What was typed as the value that it stands for: a number as the page's language writes one, JSON where it is some,
- * else the text itself. Digits that no number of JavaScript holds stay a text, in place of a number next to them.
+ * else the text itself, and so it is of numbers that JavaScript does not hold, wherever they stand in it.
  */
 export function asValue(typed: string, locale: string): unknown {
   if (isNumberText(typed, locale)) return readNumber(typed, locale);
-  const number = Number(typed);
-  if (WHOLE.test(typed) && !(Number.isFinite(number) && BigInt(number) === BigInt(typed))) return typed;
-  try {
-    return JSON.parse(typed) as unknown;
-  } catch {
-    return typed;
-  }
+  const read = readJson(typed);
+  return 'value' in read ? read.value : typed;
 }
 
 /** A value as one would type it: a text that would be read as something else stands in quotation marks. */

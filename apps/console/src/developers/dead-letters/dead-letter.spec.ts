@@ -8,6 +8,7 @@ describe('the payload of a dead letter', () => {
   it('is read as JSON, where it is any', () => {
     expect(payloadOf('{"event":"<b>"}')).toEqual({ event: '<b>' });
     expect(payloadOf('{"event":')).toBe('{"event":');
+    expect(payloadOf('{"order":9007199254740993}')).toBe('{"order":9007199254740993}');
   });
 
   it.each([[null], ['']])('is nothing where %j is kept', (payload) => {

@@ -1,3 +1,5 @@
+import { readJson } from '../../ui/exact-json.ts';
+
 /** Where an event can fail (core.md §6). */
 export const STAGES = ['validate', 'resolve', 'store', 'profile', 'segments', 'emit', 'loyalty'] as const;
 
@@ -12,14 +14,11 @@ export const LETTER_TONES = {
   closed: 'neutral',
 } as const;
 
-/** What was sent, parsed where it is JSON, else as it came; undefined where nothing of it is kept. */
+/** What was sent: parsed where it is JSON that is carried exactly, else as it came; undefined where nothing of it is kept. */
 export function payloadOf(payload: string | null): unknown {
   if (payload === null || payload === '') return undefined;
-  try {
-    return JSON.parse(payload) as unknown;
-  } catch {
-    return payload;
-  }
+  const read = readJson(payload);
+  return 'value' in read ? read.value : payload;
 }
 
 /** The codes and closing reasons that are said in words of their own; of others the stage says it. */
