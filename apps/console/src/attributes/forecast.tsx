@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { ContactName } from '../people/person.tsx';
 import { Button } from '../ui/button.tsx';
 import { Note } from '../ui/notices.tsx';
 import type { Outcome } from './use-attributes.ts';
@@ -26,6 +27,7 @@ export function Forecast({ outcome, action, onClear, busy }: ForecastProps): Rea
           <ul className="flex flex-col gap-1">
             {samples.map(({ contact_id: contact, value }) => (
               <li key={contact}>
+                <ContactName id={contact} />{' '}
                 <code className="font-mono text-xs wrap-anywhere">{value}</code>
               </li>
             ))}

@@ -2,6 +2,7 @@ import { Download } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { Actor, ResourceName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -95,8 +96,7 @@ function useColumns(): Column<AuditRow>[] {
       header: t('actor'),
       cell: ({ actor: { type, id, impersonator_id } }) => (
         <span className="flex items-center gap-2">
-          <Badge>{type}</Badge>
-          <code className="truncate font-mono text-xs">{id}</code>
+          <Actor type={type} id={id} />
           {impersonator_id !== null && <Badge tone="warn">{t('impersonated')}</Badge>}
         </span>
       ),
@@ -107,7 +107,7 @@ function useColumns(): Column<AuditRow>[] {
       cell: ({ resource: { type, id } }) => (
         <span className="flex items-center gap-2">
           {type}
-          <code className="truncate font-mono text-xs text-soft">{id}</code>
+          <ResourceName type={type} id={id} />
         </span>
       ),
     },

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { Actor, ResourceName, UserName } from '../people/person.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -45,15 +46,15 @@ function Row({ row }: { row: AuditRow }): ReactNode {
         <Badge tone={row.outcome === 'denied' ? 'bad' : 'good'}>{t(`outcomes.${row.outcome}`)}</Badge>
       </Detail>
       <Detail name={t('actor')}>
-        {actor.type} <Id value={actor.id} />
+        <Actor type={actor.type} id={actor.id} />
       </Detail>
       {actor.impersonator_id !== null && (
         <Detail name={t('impersonator')}>
-          <Id value={actor.impersonator_id} />
+          <UserName id={actor.impersonator_id} withAddress />
         </Detail>
       )}
       <Detail name={t('resource')}>
-        {row.module} {resource.type} <Id value={resource.id} />
+        {row.module} {resource.type} <ResourceName type={resource.type} id={resource.id} />
       </Detail>
       <Detail name={t('changed')}>{row.changed_fields.join(', ') || '–'}</Detail>
       <Detail name={t('reason')}>

@@ -2,6 +2,7 @@ import { Outlet, useNavigate, useParams, useSearch } from '@tanstack/react-route
 import { Merge } from 'lucide-react';
 import { useEffect, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useNameOf } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { ButtonLink } from '../ui/button.tsx';
@@ -9,7 +10,7 @@ import { Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs, type Tab } from '../ui/tabs.tsx';
 import { ContactFacts } from './contact-facts.tsx';
-import { nameOf, useContact, type Contact } from './use-contact.ts';
+import { useContact, type Contact } from './use-contact.ts';
 
 const FROM = '/o/$organization/contacts/$contactId' as const;
 const LONGEST_TITLE = 120;
@@ -43,6 +44,7 @@ function Shown({ contact }: { contact: Contact }): ReactNode {
   const t = useTranslations('contacts');
   const { merged } = useSearch({ from: FROM });
   const tabs = useTabs(contact.id);
+  const nameOf = useNameOf();
   const name = nameOf(contact);
   const title = name.length > LONGEST_TITLE ? `${name.slice(0, LONGEST_TITLE)}…` : name;
   return (

@@ -18,12 +18,3 @@ export function useContact(id: string) {
     },
   });
 }
-
-/** What a person calls a contact: its name, else what it is known by. */
-export function nameOf(
-  contact: Pick<Contact, 'first_name' | 'last_name' | 'email' | 'phone' | 'external_id' | 'id'>,
-): string {
-  const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ');
-  if (name !== '') return name;
-  return contact.email ?? contact.phone ?? contact.external_id ?? contact.id;
-}

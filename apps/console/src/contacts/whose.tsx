@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
-import { Id } from '../ui/details.tsx';
 import { TextField } from '../ui/form.tsx';
 import { ChooseContact } from './merge/choose-contact.tsx';
 
@@ -34,7 +34,7 @@ export function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
         <ChooseContact except={undefined} onChoose={onChange} />
       ) : (
         <div className="flex flex-wrap items-center gap-2">
-          <Id value={contact} />
+          <ContactName id={contact} plain withAddress />
           <Button look="quiet" onClick={() => onChange('')}>
             {t('another')}
           </Button>

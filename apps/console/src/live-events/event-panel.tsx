@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -9,7 +10,6 @@ import { Failure, Note } from '../ui/notices.tsx';
 import { Later } from '../ui/later.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
-import { ContactLink } from './contact-link.tsx';
 import type { StoredEvent } from './entry.ts';
 import { WhatItLedTo } from './what-it-led-to.tsx';
 
@@ -66,9 +66,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
         </Detail>
         {may('core.contacts.read') && (
           <Detail name={t('contact')}>
-            <ContactLink id={event.contact_id}>
-              <code className="font-mono text-xs">{event.contact_id}</code>
-            </ContactLink>
+            <ContactName id={event.contact_id} withAddress />
           </Detail>
         )}
         <Detail name={t('occurred')}>

@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Forbidden } from '../ui/notices.tsx';
@@ -54,14 +55,7 @@ export function EventsFrame({ search, onFilter, actions, filters, children }: Ev
         />
         {filters}
         {search.contact_id !== undefined && (
-          <button
-            type="button"
-            className="control rounded-full bg-accent-soft px-3 text-accent-strong"
-            onClick={() => onFilter({ contact_id: undefined })}
-            title={t('filter.notContact')}
-          >
-            {t('filter.contact', { id: search.contact_id })} <span aria-hidden>×</span>
-          </button>
+          <ContactChip id={search.contact_id} onClear={() => onFilter({ contact_id: undefined })} />
         )}
       </Filters>
       {children}

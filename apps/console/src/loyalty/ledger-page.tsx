@@ -2,6 +2,7 @@ import { Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { Badge } from '../ui/badge.tsx';
@@ -54,14 +55,19 @@ function LedgerFilters(): ReactNode {
   const t = useTranslations('loyalty');
   const search = ledgerRoute.useSearch();
   const change = useChangeOf<LedgerSearch>();
+  const { contact_id: contact } = search;
   return (
     <Filters>
-      <SearchField
-        main
-        label={t('contactId')}
-        value={search.contact_id ?? ''}
-        onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
-      />
+      {contact !== undefined && UUID.test(contact) ? (
+        <ContactChip id={contact} onClear={() => change({ contact_id: undefined }, true)} />
+      ) : (
+        <SearchField
+          main
+          label={t('contactId')}
+          value={contact ?? ''}
+          onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
+        />
+      )}
       <SearchField
         label={t('reference')}
         value={search.reference ?? ''}

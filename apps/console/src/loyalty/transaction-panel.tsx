@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { Actor } from '../people/person.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
@@ -118,7 +119,9 @@ function Facts({ transaction }: { transaction: Transaction }): ReactNode {
           <ToRow id={reversed} />
         </Detail>
       )}
-      <Detail name={t('actor')}>{t('actorOf', { ...transaction.actor })}</Detail>
+      <Detail name={t('actor')}>
+        <Actor {...transaction.actor} />
+      </Detail>
       {ids.map(([name, value]) =>
         value === null ? null : (
           <Detail key={name} name={t(name)}>

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { ContactName } from '../people/person.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -90,19 +91,10 @@ function Facts({ send }: { send: Send }): ReactNode {
 
 function Contact({ id }: { id: string | null }): ReactNode {
   const t = useTranslations('messages');
-  const may = useMay();
-  const { organization } = usePerson();
   if (id === null) return null;
-  const params = { organization: organization.slug, contactId: id };
   return (
     <Detail name={t('contact')}>
-      {may('core.contacts.read') ? (
-        <Link to="/o/$organization/contacts/$contactId" params={params} className="text-accent underline">
-          <code className="font-mono text-xs">{id}</code>
-        </Link>
-      ) : (
-        <Id value={id} />
-      )}
+      <ContactName id={id} />
     </Detail>
   );
 }

@@ -2,6 +2,7 @@ import { Navigate, useNavigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -23,7 +24,6 @@ const FURTHER = [
   'run_id',
   'source_id',
   'template_id',
-  'contact_id',
   'correlation_id',
   'from',
   'to',
@@ -44,6 +44,7 @@ export function SendsPage(): ReactNode {
     <Page title={t('title')} lead={t('sendsLead')}>
       <MessageTabs />
       <SendFilters />
+      <OneContact />
       <FurtherFilters />
       <SendTable />
     </Page>
@@ -99,6 +100,17 @@ function SendFilters(): ReactNode {
         options={REASONS.map((value) => ({ value, label: value }))}
       />
     </Filters>
+  );
+}
+
+function OneContact(): ReactNode {
+  const { contact_id: contact } = sendsRoute.useSearch();
+  const filter = useFilter();
+  if (contact === undefined) return null;
+  return (
+    <div>
+      <ContactChip id={contact} onClear={() => filter({ contact_id: '' })} />
+    </div>
   );
 }
 

@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ChooseContact } from '../contacts/merge/choose-contact.tsx';
+import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { SearchField } from '../ui/filters.tsx';
@@ -17,7 +18,7 @@ import {
   type ObjectRecord,
 } from './object.ts';
 import { useDefinitions } from './use-objects.ts';
-import { ContactReference, RecordReference } from './value-view.tsx';
+import { RecordReference } from './value-view.tsx';
 
 const OFFERED = 20;
 
@@ -50,7 +51,7 @@ export function ReferenceField({ field, value, error, onChange }: ReferenceField
       {value !== '' && (
         <div className="flex flex-wrap items-center gap-2">
           {target === CONTACT ? (
-            <ContactReference id={value} />
+            <ContactName id={value} withAddress />
           ) : (
             <RecordReference target={target} id={value} />
           )}

@@ -1,10 +1,10 @@
-import { useQueries } from '@tanstack/react-query';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { EndSession } from '../account/own-sessions.tsx';
 import { Device, SessionBadges, type Session } from '../account/session-parts.tsx';
 import { useApi } from '../api/api.tsx';
-import { useMay, usePerson } from '../session/use-session.tsx';
+import { UserName } from '../people/person.tsx';
+import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -24,8 +24,7 @@ export function SessionsPage(): ReactNode {
   const [search, set] = useSearch(sessionsRoute.useSearch(), ['created_at', 'last_seen_at']);
   const [ending, setEnding] = useState<Session>();
   const list = useSessions(search);
-  const names = useNames(list.items);
-  const columns = useColumns(names, setEnding);
+  const columns = useColumns(setEnding);
   if (!may('identity.users.update')) return <Forbidden permission="identity.users.update" />;
   if (!may('identity.sessions.read')) return <Forbidden permission="identity.sessions.read" />;
   return (
@@ -42,7 +41,7 @@ export function SessionsPage(): ReactNode {
         />
         {search.q !== undefined && (
           <Button onClick={() => set({ q: undefined })}>
-            {t('onlyOf', { name: names.get(search.q) ?? search.q })}
+            {t('onlyOf')} <UserName id={search.q} /> <span aria-hidden>×</span>
           </Button>
         )}
       </Filters>
@@ -82,37 +81,18 @@ function useSessions({ q, status, sort = '-last_seen_at' }: AreaSearch) {
   );
 }
 
-/** Whose sessions they are, and who acts in them; by id. */
-function useNames(sessions: readonly Session[]): ReadonlyMap<string, string> {
-  const api = useApi();
-  const may = useMay();
-  const { organization } = usePerson();
-  const ids = [
-    ...new Set(sessions.flatMap(({ user_id: id, impersonation }) => [id, impersonation?.actor_id ?? id])),
-  ];
-  const read = useQueries({
-    queries: ids.map((id) => ({
-      queryKey: [organization.id, 'organization', 'name', id],
-      enabled: may('identity.users.read'),
-      staleTime: Infinity,
-      queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        (await api.GET('/v1/identity/users/{id}', { params: { path: { id } }, signal })).data.name,
-    })),
-  });
-  return new Map(ids.flatMap((id, at) => (read[at]?.data === undefined ? [] : [[id, read[at].data]])));
-}
-
-function useColumns(
-  names: ReadonlyMap<string, string>,
-  onEnd: (session: Session) => void,
-): Column<Session>[] {
+function useColumns(onEnd: (session: Session) => void): Column<Session>[] {
   const t = useTranslations('organization');
   const may = useMay();
   return [
     {
       id: 'person',
       header: t('person'),
-      cell: ({ user_id: id }) => <span className="font-medium">{names.get(id) ?? id}</span>,
+      cell: ({ user_id: id }) => (
+        <span className="font-medium">
+          <UserName id={id} />
+        </span>
+      ),
     },
     { id: 'device', header: t('device'), cell: (session) => <Device session={session} /> },
     { id: 'kind', header: t('howItIs'), cell: (session) => <SessionBadges session={session} /> },
@@ -122,7 +102,7 @@ function useColumns(
       cell: ({ impersonation }) =>
         impersonation !== null && (
           <span title={impersonation.reason}>
-            {names.get(impersonation.actor_id) ?? impersonation.actor_id}: {impersonation.reason}
+            <UserName id={impersonation.actor_id} />: {impersonation.reason}
           </span>
         ),
     },

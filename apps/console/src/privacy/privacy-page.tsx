@@ -4,7 +4,8 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../shell/late.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
-import { ContactName } from '../segments/contact-name.tsx';
+import { ContactChip } from '../people/contact-chip.tsx';
+import { ContactName } from '../people/person.tsx';
 import { Badge } from '../ui/badge.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
@@ -50,12 +51,16 @@ function RequestFilters(): ReactNode {
   const change = useChangeOf<PrivacySearch>();
   return (
     <Filters>
-      <SearchField
-        main
-        label={t('contactId')}
-        value={contact ?? ''}
-        onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
-      />
+      {contact !== undefined && UUID.test(contact) ? (
+        <ContactChip id={contact} onClear={() => change({ contact_id: undefined }, true)} />
+      ) : (
+        <SearchField
+          main
+          label={t('contactId')}
+          value={contact ?? ''}
+          onChange={(typed) => change({ contact_id: typed.trim() || undefined }, true)}
+        />
+      )}
       <FilterSelect
         label={t('type')}
         value={type}
@@ -127,7 +132,7 @@ function useColumns(): Column<SubjectRequest>[] {
     {
       id: 'contact',
       header: t('contact'),
-      cell: ({ contact_id: id }) => <ContactName id={id} externalId={null} />,
+      cell: ({ contact_id: id }) => <ContactName id={id} />,
     },
     { id: 'received', header: t('received'), cell: ({ received_at: at }) => <Time at={at} /> },
   ];

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useNow, useTranslations } from 'use-intl';
-import { ContactName } from '../segments/contact-name.tsx';
+import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
@@ -77,7 +77,7 @@ function Facts({ request }: { request: SubjectRequest }): ReactNode {
         </span>
       </Detail>
       <Detail name={t('contact')}>
-        <ContactName id={request.contact_id} externalId={null} />
+        <ContactName id={request.contact_id} withAddress />
       </Detail>
       <Detail name={t('received')}>
         <Time at={request.received_at} />

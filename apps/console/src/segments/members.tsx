@@ -10,7 +10,7 @@ import { useList } from '../ui/list.ts';
 import { Empty } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { ContactName } from './contact-name.tsx';
+import { ContactName } from '../people/person.tsx';
 import { segmentRoute } from './routes.ts';
 import type { Segment } from './use-segment.ts';
 

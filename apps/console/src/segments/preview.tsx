@@ -6,7 +6,7 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
-import { ContactName } from './contact-name.tsx';
+import { ContactName } from '../people/person.tsx';
 import type { WrittenRule } from './rule.ts';
 
 const TYPED_MS = 400;

@@ -2,8 +2,10 @@ import type { Schemas } from '@customer-platform/client';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslations } from 'use-intl';
+import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
+import { useChannelSettings } from '../../messages/use-channels.ts';
+import { Actor } from '../../people/person.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -13,6 +15,7 @@ import { Empty, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useWords } from '../timeline/words.tsx';
+import { consentModesOf } from './consent-modes.ts';
 import { ConsentForm } from './consent-form.tsx';
 
 const FROM = '/o/$organization/contacts/$contactId/consents' as const;
@@ -48,6 +51,7 @@ export function ConsentsPage(): ReactNode {
           )
         }
       >
+        <Modes />
         <States contactId={contactId} />
       </Section>
       <Section title={t('consents.history')} lead={t('consents.historyLead')}>
@@ -55,6 +59,27 @@ export function ConsentsPage(): ReactNode {
       </Section>
       <ConsentForm contactId={contactId} open={form === true} onClose={() => show(false)} />
     </div>
+  );
+}
+
+/** What is sent without a word of the person, and what is not: by how the channels are set up. */
+function Modes(): ReactNode {
+  const t = useTranslations('contacts');
+  const words = useWords();
+  const { list } = useFormatter();
+  const may = useMay();
+  const { data, error } = useChannelSettings();
+  if (!may('messaging.channels.read') || error !== null)
+    return <p className="max-w-[70ch] text-soft">{t('consents.modes.unknown')}</p>;
+  if (data === undefined) return <div aria-busy className="bones h-5 max-w-[70ch]" />;
+  const { optIn, optOut } = consentModesOf(data.data);
+  const named = (channels: readonly string[]): string => list(channels.map((each) => words.channel(each)));
+  return (
+    <ul className="flex max-w-[70ch] flex-col gap-1 text-soft">
+      {optIn.length > 0 && <li>{t('consents.modes.optIn', { channels: named(optIn) })}</li>}
+      {optOut.length > 0 && <li>{t('consents.modes.optOut', { channels: named(optOut) })}</li>}
+      {optIn.length + optOut.length === 0 && <li>{t('consents.modes.none')}</li>}
+    </ul>
   );
 }
 
@@ -79,7 +104,7 @@ function States({ contactId }: { contactId: string }): ReactNode {
       list={list}
       columns={columns}
       keyOf={({ purpose, channel }) => `${purpose} ${channel ?? ''}`}
-      empty={<Empty title={t('consents.none')}>{t('consents.noneLead')}</Empty>}
+      empty={<Empty title={t('consents.none')} />}
     />
   );
 }
@@ -130,10 +155,4 @@ function useConsents<Item extends State | Said>(contactId: string, view: 'state'
 function Status({ status }: { status: string }): ReactNode {
   const words = useWords();
   return <Badge tone={TONES[status] ?? 'neutral'}>{words.consent(status)}</Badge>;
-}
-
-function Actor({ type, id }: { type: string; id: string }): ReactNode {
-  const t = useTranslations('contacts');
-  const name = `authors.${type}` as 'authors.user';
-  return <span title={id}>{t.has(name) ? t(name) : type}</span>;
 }

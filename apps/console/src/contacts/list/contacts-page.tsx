@@ -3,6 +3,8 @@ import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
+import { Names } from '../../people/person.tsx';
+import { namesOfContact } from '../../people/use-people.ts';
 import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
@@ -15,7 +17,7 @@ import { Page } from '../../ui/page.tsx';
 import { useOwnQuery } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import type { ContactsSearch } from '../routes.ts';
-import { nameOf, type Contact } from '../use-contact.ts';
+import type { Contact } from '../use-contact.ts';
 import { CreateContact } from './create-contact.tsx';
 
 const FROM = '/o/$organization/contacts' as const;
@@ -187,7 +189,9 @@ function useColumns(): Column<Contact>[] {
       sort: 'last_name',
       cell: (contact) => (
         <span className="flex items-center gap-2">
-          <bdi className="truncate font-medium">{nameOf(contact)}</bdi>
+          <span className="truncate font-medium">
+            <Names names={namesOfContact(contact)} />
+          </span>
           {contact.deleted_at !== null && <Badge tone="bad">{t('deleted')}</Badge>}
         </span>
       ),

@@ -1,10 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
+import { Names } from '../../people/person.tsx';
+import { namesOfContact } from '../../people/use-people.ts';
 import { SearchField } from '../../ui/filters.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { useOwnQuery } from '../../ui/queries.ts';
-import { nameOf } from '../use-contact.ts';
 
 const OFFERED = 20;
 const SHORTEST = 2;
@@ -35,7 +36,9 @@ export function ChooseContact({ except, onChoose }: ChooseContactProps): ReactNo
                 className="flex w-full flex-wrap gap-x-3 px-3 py-2 text-start -outline-offset-2 hover:bg-hover"
                 onClick={() => onChoose(contact.id)}
               >
-                <bdi className="font-medium">{nameOf(contact)}</bdi>
+                <span className="font-medium">
+                  <Names names={namesOfContact(contact)} />
+                </span>
                 <span className="text-soft">{contact.email ?? contact.phone ?? contact.external_id}</span>
               </button>
             </li>

@@ -2,13 +2,13 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { ArrowLeftRight } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useNameOf } from '../../people/person.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/form.tsx';
 import { Failure, Forbidden, Note } from '../../ui/notices.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { isConflict } from '../use-change.ts';
-import { nameOf } from '../use-contact.ts';
 import { ChooseContact } from './choose-contact.tsx';
 import { Comparison, ComparedConsents } from './comparison.tsx';
 import { useMerge, usePreview, type Keep, type Preview } from './use-merge.ts';
@@ -42,6 +42,7 @@ export function MergePage(): ReactNode {
 function Previewed({ survivor, merged }: { survivor: string; merged: string }): ReactNode {
   const t = useTranslations('contacts');
   const navigate = useNavigate({ from: FROM });
+  const nameOf = useNameOf();
   const [keep, setKeep] = useState<Keep>({});
   const { data, error, refetch, isFetching } = usePreview(survivor, merged, keep);
   if (data === undefined)

@@ -1,17 +1,16 @@
 import type { Schemas } from '@customer-platform/client';
-import { useQueries } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { ContactName } from '../../people/person.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button, ButtonLink } from '../../ui/button.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
-import { useList, type List } from '../../ui/list.ts';
+import { useList } from '../../ui/list.ts';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
 import { Page } from '../../ui/page.tsx';
-import { nameOf } from '../use-contact.ts';
 
 const FROM = '/o/$organization/contacts/merge-suggestions' as const;
 const PAGE = 25;
@@ -58,7 +57,6 @@ function Suggested({ state }: { state: Suggestion['state'] | 'all' }): ReactNode
     };
     return (await api.GET('/v1/core/merge-suggestions', { params: { query }, signal })).data;
   });
-  const names = useNames(list);
   if (list.error != null && list.items.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.loading) return <div aria-busy className="bones h-32" />;
   if (list.items.length === 0)
@@ -67,7 +65,7 @@ function Suggested({ state }: { state: Suggestion['state'] | 'all' }): ReactNode
     <ul aria-label={t('suggestions.title')} className="flex flex-col gap-3">
       {list.items.map((suggestion) => (
         <li key={suggestion.id}>
-          <Pair suggestion={suggestion} names={names} />
+          <Pair suggestion={suggestion} />
         </li>
       ))}
       {list.hasMore && (
@@ -81,12 +79,7 @@ function Suggested({ state }: { state: Suggestion['state'] | 'all' }): ReactNode
   );
 }
 
-interface PairProps {
-  suggestion: Suggestion;
-  names: ReadonlyMap<string, string>;
-}
-
-function Pair({ suggestion, names }: PairProps): ReactNode {
+function Pair({ suggestion }: { suggestion: Suggestion }): ReactNode {
   const t = useTranslations('contacts');
   const { number } = useFormatter();
   const { organization } = useParams({ from: FROM });
@@ -96,7 +89,7 @@ function Pair({ suggestion, names }: PairProps): ReactNode {
     <article className="flex flex-wrap items-center gap-x-6 gap-y-3 rounded-panel border border-line p-4">
       <div className="flex min-w-0 grow basis-64 flex-col gap-2">
         <p className="flex flex-wrap items-center gap-x-2">
-          {[survivor, merged].map((id) => id !== undefined && <Named key={id} id={id} names={names} />)}
+          {[survivor, merged].map((id) => id !== undefined && <Named key={id} id={id} />)}
         </p>
         <p className="flex flex-wrap items-center gap-2 text-xs text-soft">
           {t('suggestions.score', { score: number(score, { style: 'percent' }) })}
@@ -123,7 +116,7 @@ function Pair({ suggestion, names }: PairProps): ReactNode {
   );
 }
 
-function Named({ id, names }: { id: string; names: ReadonlyMap<string, string> }): ReactNode {
+function Named({ id }: { id: string }): ReactNode {
   const { organization } = useParams({ from: FROM });
   return (
     <ButtonLink
@@ -131,24 +124,9 @@ function Named({ id, names }: { id: string; names: ReadonlyMap<string, string> }
       to="/o/$organization/contacts/$contactId"
       params={{ organization, contactId: id }}
     >
-      <bdi className="max-w-[16rem] truncate font-medium text-ink">{names.get(id) ?? id.slice(0, 8)}</bdi>
+      <span className="max-w-[16rem] truncate font-medium text-ink">
+        <ContactName id={id} plain />
+      </span>
     </ButtonLink>
-  );
-}
-
-/** The names of those on the page; one that cannot be read stays an id. */
-function useNames({ items }: List<Suggestion>): ReadonlyMap<string, string> {
-  const api = useApi();
-  const { organization } = usePerson();
-  const ids = [...new Set(items.flatMap(({ contact_ids }) => contact_ids))];
-  const asked = useQueries({
-    queries: ids.map((id) => ({
-      queryKey: [organization.id, 'contacts', id, 'name'],
-      queryFn: async ({ signal }: { signal: AbortSignal }) =>
-        nameOf((await api.GET('/v1/core/contacts/{id}', { params: { path: { id } }, signal })).data),
-    })),
-  });
-  return new Map(
-    ids.flatMap((id, index) => (asked[index]?.data === undefined ? [] : [[id, asked[index].data]])),
   );
 }

@@ -2,7 +2,8 @@ import { Pencil, Pin, PinOff, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay, usePerson } from '../../session/use-session.tsx';
+import { Actor } from '../../people/person.tsx';
+import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { IconButton } from '../../ui/button.tsx';
 import { Failure } from '../../ui/notices.tsx';
@@ -15,7 +16,7 @@ import { useDeleteNote, type Note } from './use-notes.ts';
 export function NoteCard({ note, contactId }: { note: Note; contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const [editing, setEditing] = useState(false);
-  const { id, body, pinned, created_at, updated_at } = note;
+  const { id, author, body, pinned, created_at, updated_at } = note;
   return (
     <article className="flex flex-col gap-2 rounded-panel border border-line p-4">
       {editing ? (
@@ -27,7 +28,7 @@ export function NoteCard({ note, contactId }: { note: Note; contactId: string })
       )}
       <footer className="flex flex-wrap items-center gap-x-3 text-xs text-soft">
         {pinned && <Badge tone="accent">{t('notes.pinned')}</Badge>}
-        <Author note={note} />
+        <Actor {...author} />
         <Time at={created_at} />
         {updated_at !== created_at && <span>{t('notes.changed')}</span>}
         <span className="grow" />
@@ -37,13 +38,6 @@ export function NoteCard({ note, contactId }: { note: Note; contactId: string })
       </footer>
     </article>
   );
-}
-
-function Author({ note: { author } }: { note: Note }): ReactNode {
-  const t = useTranslations('contacts');
-  const { id } = usePerson();
-  if (author.id === id) return <span>{t('authors.you')}</span>;
-  return <span title={author.id}>{t(`authors.${author.type}`)}</span>;
 }
 
 interface ActionsProps {

@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
+import { useNameOf } from '../../people/person.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/dialog.tsx';
@@ -10,7 +11,7 @@ import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { useChange } from '../use-change.ts';
-import { nameOf, type Contact } from '../use-contact.ts';
+import type { Contact } from '../use-contact.ts';
 
 /** Deleting, which can be taken back, and what follows it. */
 export function Lifecycle({ contact }: { contact: Contact }): ReactNode {
@@ -78,6 +79,7 @@ function Delete({ contact }: { contact: Contact }): ReactNode {
 }
 
 function Purge({ contact }: { contact: Contact }): ReactNode {
+  const nameOf = useNameOf();
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();
