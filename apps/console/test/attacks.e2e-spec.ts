@@ -261,7 +261,7 @@ describe('whatever is named to do harm', () => {
     const { page } = visitor;
     await stranger.settled();
     const outside = page.url();
-    await page.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await page.getByRole('button', { name: 'Mostrar vista previa' }).click();
     const mail = page.frameLocator('iframe').frameLocator('iframe');
     const text = mail.getByText('Gracias por tu compra');
     await text.waitFor();

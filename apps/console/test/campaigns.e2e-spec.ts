@@ -43,7 +43,7 @@ async function run({ dialog }: Visitor, contacts: string): Promise<void> {
     .getByRole('button', { name: /^Ejecutar/ })
     .first()
     .click();
-  await dialog.getByRole('button', { name: `Ejecutar para ${contacts}` }).click();
+  await dialog.getByRole('button', { name: `Enviar a ${contacts}` }).click();
 }
 
 describe('a campaign', () => {
@@ -58,26 +58,26 @@ describe('a campaign', () => {
     await dialog.getByLabel('Plantilla', { exact: true }).selectOption({ label: `Oferta ${MARKUP}` });
     await dialog.getByLabel('Audiencia').selectOption('list');
     await dialog.getByLabel('Lista', { exact: true }).selectOption({ label: list.name });
-    await dialog.getByText('Ahora hay 3 contactos.').waitFor();
+    await dialog.getByText('Ahora tiene 3 contactos.').waitFor();
     await dialog.getByLabel('Datos (JSON)').fill('{');
-    await dialog.getByText('Esto aún no es un objeto JSON.').waitFor();
+    await dialog.getByText('No es un objeto JSON válido.').waitFor();
     await dialog.getByLabel('Datos (JSON)').fill('{"discount": 10}');
-    await dialog.getByRole('button', { name: 'Crear la campaña' }).click();
+    await dialog.getByRole('button', { name: 'Crear campaña' }).click();
     await dialog.getByRole('heading', { name }).waitFor();
     await dialog.getByRole('button', { name: 'Ejecutar', exact: true }).click();
-    await dialog.getByText('2 personas lo recibirían, de 3 contactos revisados.').waitFor();
+    await dialog.getByText('2 personas lo recibirán, de 3 contactos revisados.').waitFor();
     await dialog.getByText('sin dirección para este canal').waitFor();
-    const message = dialog.getByRole('region', { name: 'Así lo recibiría una de esas personas' });
+    const message = dialog.getByRole('region', { name: 'Vista previa para una de esas personas' });
     await message.getByText('Oferta', { exact: true }).waitFor();
     await message.frameLocator('iframe').frameLocator('iframe').getByText('Hola').waitFor();
     await visitor.expectAccessible();
-    await dialog.getByRole('button', { name: 'Ejecutar para 2 contactos' }).click();
-    await dialog.getByText('3 de 3 listos').waitFor();
+    await dialog.getByRole('button', { name: 'Enviar a 2 contactos' }).click();
+    await dialog.getByText('3 de 3 procesados').waitFor();
     await dialog.getByText('sin dirección para este canal: 1').waitFor();
     await dialog.getByText('completada').first().waitFor();
     await visitor.expectUnbroken();
     await dialog.getByRole('link', { name: 'Sus envíos' }).click();
-    await page.getByText('Solo los de: una ejecución de una campaña').waitFor();
+    await page.getByText('Filtrado por: ejecución de una campaña').waitFor();
     await visitor.row('enviado').nth(1).waitFor();
     expect(await visitor.row('@example.com').count()).toBe(2);
     await visitor.row('enviado').first().click();
@@ -93,7 +93,7 @@ describe('a campaign', () => {
     await run(visitor, '1 contacto');
     await dialog.getByText('en pausa').first().waitFor();
     await dialog.getByRole('button', { name: 'Reanudar' }).click();
-    await dialog.getByText('2 de 2 listos').waitFor();
+    await dialog.getByText('2 de 2 procesados').waitFor();
     await dialog.getByRole('button', { name: 'Ejecutar otra vez' }).waitFor();
     await run(visitor, '1 contacto');
     const sent = `/v1/messaging/sends?source_id=${id}&state=sent`;
@@ -109,10 +109,10 @@ describe('a campaign', () => {
     const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
     await run(visitor, '1 contacto');
-    await dialog.getByRole('button', { name: 'Cancelar lo que falta' }).click();
-    await dialog.getByText(/faltan? no reciben? nada/).waitFor();
-    await dialog.getByRole('button', { name: 'Cancelar lo que falta' }).click();
-    await dialog.getByText('Esta campaña está eliminada.').waitFor();
+    await dialog.getByRole('button', { name: 'Cancelar lo pendiente' }).click();
+    await dialog.getByText(/no lo recibirán?/).waitFor();
+    await dialog.getByRole('button', { name: 'Cancelar lo pendiente' }).click();
+    await dialog.getByText('Esta campaña se eliminó.').waitFor();
     const { body } = await bench.tenant.admin.get<{ data: unknown[] }>(
       `/v1/messaging/sends?source_id=${id}&state=sent`,
     );
@@ -134,7 +134,7 @@ describe('a campaign', () => {
     await dialog.getByRole('button', { name: 'Ejecutar', exact: true }).click();
     await dialog.getByText('El mensaje no se puede generar').waitFor();
     await visitor.expectAccessible();
-    await dialog.getByRole('button', { name: 'Ejecutar para 2 contactos' }).click();
+    await dialog.getByRole('button', { name: 'Enviar a 2 contactos' }).click();
     await dialog.getByText('Terminó y no le llegó a nadie.').waitFor();
     await dialog.getByText('completada: no llegó a nadie').waitFor();
     await visitor.expectAccessible();
@@ -147,13 +147,13 @@ describe('a campaign', () => {
     const { id } = await aCampaign();
     const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
-    await dialog.getByRole('button', { name: 'Cambiar' }).click();
+    await dialog.getByRole('button', { name: 'Editar' }).click();
     const [mine, theirs] = [`Mía ${randomUUID()}`, `De otra persona ${randomUUID()}`];
     await dialog.getByLabel('Nombre', { exact: true }).fill(mine);
     expectStatus(await bench.tenant.admin.patch(`${CAMPAIGNS}/${id}`, { name: theirs }), 200);
-    await dialog.getByRole('button', { name: 'Guardar la campaña' }).click();
+    await dialog.getByRole('button', { name: 'Guardar campaña' }).click();
     await dialog.getByText(theirs).waitFor();
-    await dialog.getByRole('button', { name: 'Guardar lo que escribí' }).click();
+    await dialog.getByRole('button', { name: 'Guardar mi versión' }).click();
     await dialog.getByRole('heading', { name: mine }).waitFor();
   });
 
@@ -162,9 +162,9 @@ describe('a campaign', () => {
     const reader = await bench.holderOf('messaging.campaigns.read');
     await reader.open(`messages/campaigns?open=${id}`);
     await reader.dialog.getByText('borrador').waitFor();
-    expect(await reader.page.getByRole('button', { name: /Ejecutar|Eliminar|Cambiar|Nueva/ }).count()).toBe(
-      0,
-    );
+    expect(
+      await reader.page.getByRole('button', { name: /Ejecutar|Enviar|Eliminar|Editar|Nueva/ }).count(),
+    ).toBe(0);
   });
 });
 
@@ -174,29 +174,29 @@ describe('deliverability', () => {
     expectStatus(await bench.tenant.admin.post(`${CAMPAIGNS}/${id}/run`), 202);
     const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
-    const figures = page.getByRole('region', { name: 'Cifras' });
+    const figures = page.getByRole('region', { name: 'Resumen' });
     await eventually(async () => {
       await visitor.open(`messages/deliverability?group_by=campaign&group=${id}`);
       await figures.getByText('2 entregados a un proveedor').waitFor({ timeout: 4_000 });
     });
     await figures.getByRole('heading', { name }).waitFor();
-    await page.getByText('Como tabla').first().click();
+    await page.getByText('Ver como tabla').first().click();
     await page.getByRole('table', { name: 'Qué pasó con los mensajes' }).waitFor();
-    await figures.getByRole('link', { name: 'Sus mensajes' }).click();
-    await page.getByText('Solo los de: una campaña o regla').waitFor();
+    await figures.getByRole('link', { name: 'Ver mensajes' }).click();
+    await page.getByText('Filtrado por: campaña o regla').waitFor();
     await visitor.row('enviado').nth(1).waitFor();
     expect(await visitor.row('@example.com').count()).toBe(2);
     await page.goBack();
     await page.getByRole('button', { name: 'Mostrar todos' }).click();
-    await page.getByLabel('Comparar').selectOption('channel');
+    await page.getByLabel('Comparar por').selectOption('channel');
     await visitor.row('correo').click();
     await figures.getByRole('heading', { name: 'correo' }).waitFor();
     expect(page.url()).toContain('group=email');
     await visitor.expectUnbroken();
     await visitor.open('messages/deliverability?from=2026-01-01&to=2026-12-31');
-    await page.getByText('Se muestran a lo más 92 días a la vez.').waitFor();
+    await page.getByText('Hasta 92 días a la vez.').waitFor();
     await visitor.open('messages/deliverability?from=2020-01-01&to=2020-01-02');
-    await page.getByText('No se envió nada en estos días').waitFor();
+    await page.getByText('No se envió nada en este período').waitFor();
   });
 });
 

@@ -26,7 +26,7 @@ describe('who opens a contact', () => {
     await steps.getByText('Ganados +12 puntos').waitFor();
     await steps.getByText('Receipt B-1001').waitFor();
     await steps.getByText(email).waitFor();
-    await steps.getByRole('list', { name: 'Estados del mensaje' }).getByText('enviado').waitFor();
+    await steps.getByRole('list', { name: 'Estado del mensaje' }).getByText('enviado').waitFor();
     expect(await steps.getByText(/^[\d,.]+ (ms|s|min) después$/).count()).toBeGreaterThanOrEqual(3);
     // What is open stands in the address: a colleague sees the same.
     const { href } = new URL(page.url());
@@ -42,14 +42,14 @@ describe('who opens a contact', () => {
     await page
       .getByRole('textbox', { name: 'Escribe una nota' })
       .fill('Prefiere que la llamen por la tarde.');
-    await page.getByRole('button', { name: 'Guardar la nota' }).click();
+    await page.getByRole('button', { name: 'Guardar nota' }).click();
     const notes = page.getByRole('list', { name: 'Notas' });
     await notes.getByText('Prefiere que la llamen por la tarde.').waitFor();
-    await notes.getByRole('button', { name: 'Cambiar la nota' }).click();
+    await notes.getByRole('button', { name: 'Editar nota' }).click();
     await notes.getByRole('textbox', { name: 'Texto' }).fill('Prefiere el correo.');
     await notes.getByRole('button', { name: 'Guardar' }).click();
     await notes.getByText('Prefiere el correo.', { exact: true }).waitFor();
-    await notes.getByRole('button', { name: 'Eliminar la nota' }).click();
+    await notes.getByRole('button', { name: 'Eliminar nota' }).click();
     await page.getByText('Todavía no hay notas').waitFor();
     await page.getByRole('button', { name: 'Deshacer' }).click();
     await notes.getByText('Prefiere el correo.', { exact: true }).waitFor();
@@ -68,7 +68,7 @@ describe('who opens a contact', () => {
     await page.keyboard.press('Enter');
     await visitor.isAt('Gracia');
     await page.getByRole('link', { name: 'Perfil', exact: true }).click();
-    await page.getByRole('button', { name: 'Cambiar', exact: true }).click();
+    await page.getByRole('button', { name: 'Editar', exact: true }).click();
     const surname = page.getByRole('textbox', { name: 'Apellido' });
     await surname.fill('Mistral');
     // Past the list, from one profile to the other.
@@ -82,12 +82,12 @@ describe('who opens a contact', () => {
     const { id } = await bench.contact({ first_name: 'Clara' });
     const visitor = await bench.ownerAt(`contacts/${id}/consents`);
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Registrar un consentimiento' }).click();
-    const form = page.getByRole('dialog', { name: 'Registrar un consentimiento' });
-    await form.getByRole('textbox', { name: 'Cómo se dio' }).fill('call');
+    await page.getByRole('button', { name: 'Registrar consentimiento' }).click();
+    const form = page.getByRole('dialog', { name: 'Registrar consentimiento' });
+    await form.getByRole('textbox', { name: 'Método' }).fill('call');
     await form.getByRole('textbox', { name: 'Versión del aviso' }).fill('2026-01');
     await form.getByRole('button', { name: 'Registrar', exact: true }).click();
-    const now = page.getByRole('region', { name: 'Lo que vale ahora' });
+    const now = page.getByRole('region', { name: 'Consentimiento vigente' });
     await now.getByRole('row', { name: /Marketing.*Todos los canales.*otorgado/ }).waitFor();
   });
 
@@ -95,13 +95,13 @@ describe('who opens a contact', () => {
     const { id } = await bench.contact({ first_name: 'Dora' });
     const visitor = await bench.ownerAt(`contacts/${id}/profile`);
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Cambiar', exact: true }).click();
+    await page.getByRole('button', { name: 'Editar', exact: true }).click();
     await page.getByRole('textbox', { name: 'Apellido' }).fill('Mistral');
     expectStatus(await bench.tenant.admin.patch(`/v1/core/contacts/${id}`, { last_name: 'Parra' }), 200);
     await page.getByRole('button', { name: 'Guardar', exact: true }).click();
     await page.getByText('Otra persona cambió este contacto mientras tanto:').waitFor();
     await page.getByText('Parra').waitFor();
-    await page.getByRole('button', { name: 'Guardar lo mío' }).click();
+    await page.getByRole('button', { name: 'Conservar mi versión' }).click();
     await visitor.isAt('Dora Mistral');
   });
 });
@@ -182,7 +182,7 @@ describe('who merges two contacts', () => {
     const body = { survivor_id: kept.id, merged_id: other.id };
     expectStatus(await bench.tenant.admin.post('/v1/core/contacts/merge', body), 200);
     await visitor.open(`contacts/${other.id}`);
-    await page.getByText(`El contacto ${other.id} que buscabas se fusionó con este.`).waitFor();
+    await page.getByText(`El contacto ${other.id} se fusionó con este.`).waitFor();
     expect(page.url()).toContain(kept.id);
   });
 });

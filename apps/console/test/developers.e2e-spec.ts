@@ -23,13 +23,13 @@ describe('API keys', () => {
   it('are made with a role of their own, used, rotated, revoked, and refused within a second', async () => {
     const visitor = await bench.ownerAt('developers/keys');
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Crear una clave' }).click();
+    await page.getByRole('button', { name: 'Crear clave' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Nombre', { exact: true }).fill('Tienda');
     await form.getByLabel('Rol', { exact: true }).selectOption('new');
     await form.getByLabel('Nombre del rol').fill('Solo eventos');
     await form.getByLabel('Enviar eventos').check();
-    await form.getByRole('button', { name: 'Crear una clave' }).click();
+    await form.getByRole('button', { name: 'Crear clave' }).click();
     const first = await takeSecret(visitor, 'Clave “Tienda”');
     const send = (key: string) =>
       bench.platform.as(key).post('/v1/core/track', anEvent('made_by_hand', 'key'));
@@ -61,19 +61,19 @@ describe('dead letters', () => {
     await bench.track('poison', MARKUP);
     const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
-    const finding = page.getByRole('link', { name: /mensajes? muertos? esperan?/ });
+    const finding = page.getByRole('link', { name: /eventos? fallidos? esperan?/ });
     await eventually(async () => {
       await page.reload();
       await finding.waitFor({ timeout: 3_000 });
     });
     await finding.click();
     await visitor.row(MARKUP).click();
-    const panel = page.getByRole('dialog', { name: 'Mensaje muerto' });
-    await panel.getByText('La plataforma falló con él.').waitFor();
-    await panel.getByRole('region', { name: 'Lo que se envió' }).getByText('"poison"').waitFor();
+    const panel = page.getByRole('dialog', { name: 'Evento fallido' });
+    await panel.getByText('Ocurrió un error interno.').waitFor();
+    await panel.getByRole('region', { name: 'Contenido' }).getByText('"poison"').waitFor();
     await fault.mend();
     await panel.getByRole('button', { name: 'Reprocesar' }).click();
-    await panel.getByText('Pasó cuando se reprocesó.').waitFor();
+    await panel.getByText('Se procesó al reprocesarlo.').waitFor();
     await visitor.expectUnbroken();
   });
 });
@@ -82,21 +82,21 @@ describe('webhook endpoints', () => {
   it('are made with a secret shown once, switched off with its reason, changed, deleted and taken back', async () => {
     const visitor = await bench.ownerAt('developers/webhooks');
     const { page } = visitor;
-    await page.getByRole('button', { name: 'Agregar un destino' }).click();
+    await page.getByRole('button', { name: 'Agregar endpoint' }).click();
     const form = page.getByRole('dialog');
     await form.getByLabel('Nombre', { exact: true }).fill('Bodega');
-    await form.getByLabel('Dirección').fill('http://127.0.0.1:9/hook');
+    await form.getByLabel('URL').fill('http://127.0.0.1:9/hook');
     await form.getByLabel('Buscar un evento').fill('event.recorded');
     await form.getByLabel('core.event.recorded').check();
-    await form.getByRole('button', { name: 'Agregar un destino' }).click();
+    await form.getByRole('button', { name: 'Agregar endpoint' }).click();
     expect(await takeSecret(visitor, 'Secreto de “Bodega”')).toMatch(/^whsec_/);
     await visitor.row('Bodega').click();
     const panel = page.getByRole('dialog', { name: 'Bodega' });
     await panel.getByRole('switch').click();
-    await panel.getByText('Lo apagó una persona.').waitFor();
+    await panel.getByText('Alguien lo desactivó.').waitFor();
     await panel.getByRole('button', { name: 'Eliminar' }).click();
     await page
-      .getByRole('dialog', { name: 'Eliminar “Bodega”' })
+      .getByRole('dialog', { name: 'Eliminar «Bodega»' })
       .getByRole('button', { name: 'Eliminar' })
       .click();
     await page.getByRole('button', { name: 'Deshacer' }).click();
@@ -135,18 +135,18 @@ describe('deliveries of a webhook endpoint', () => {
     await visitor.open('developers/webhooks');
     await visitor.row('Bodega').click();
     const panel = page.getByRole('dialog', { name: 'Bodega', exact: true });
-    await panel.getByText('Respondió 410: no quiere más.').waitFor();
+    await panel.getByText('Respondió 410: ya no quiere eventos.').waitFor();
     status = 204;
     await panel.getByRole('switch').press('Space');
-    await panel.getByText('Encendido').waitFor();
-    const deliveries = panel.getByRole('region', { name: 'Envíos' });
+    await panel.getByText('Activo').waitFor();
+    const deliveries = panel.getByRole('region', { name: 'Entregas' });
     await deliveries.getByLabel('Estado').selectOption('failed');
     await deliveries.locator('summary').press('Enter');
     const tries = deliveries.getByRole('list', { name: 'Intentos' });
-    await tries.getByText('HTTP 410 · no lo recibió').waitFor();
+    await tries.getByText('HTTP 410 · rechazado').waitFor();
     await visitor.expectAccessible();
     await deliveries.getByLabel('Estado').selectOption('');
-    const redeliver = deliveries.getByRole('button', { name: 'Volver a enviar' });
+    const redeliver = deliveries.getByRole('button', { name: 'Reenviar' });
     if (!(await redeliver.isVisible())) await deliveries.locator('summary').press('Enter');
     await redeliver.press('Enter');
     await tries.getByText('HTTP 204').waitFor();
@@ -155,7 +155,7 @@ describe('deliveries of a webhook endpoint', () => {
     expect([second?.id, second?.body]).toEqual([first?.id, first?.body]);
 
     await panel.getByRole('button', { name: 'Enviar un ping' }).press('Enter');
-    await panel.getByText('El destino recibió el ping').waitFor();
+    await panel.getByText('El endpoint aceptó el ping').waitFor();
     expect(heard.at(-1)?.body).toContain('"type":"ping"');
 
     await panel.getByRole('button', { name: 'Secreto nuevo' }).click();
@@ -163,16 +163,16 @@ describe('deliveries of a webhook endpoint', () => {
     await rotation.getByLabel('Firma').selectOption('v1a');
     await visitor.expectAccessible();
     await rotation.getByRole('button', { name: 'Secreto nuevo' }).click();
-    const pair = page.getByRole('dialog', { name: 'Clave pública de “Bodega”' });
+    const pair = page.getByRole('dialog', { name: 'Clave pública de «Bodega»' });
     await pair.getByText(/^whpk_/).waitFor();
     await pair.getByRole('button', { name: 'Listo' }).press('Enter');
     await panel.getByText('con un par de claves (v1a)').waitFor();
 
-    await panel.getByRole('button', { name: 'Reenviar lo fallido' }).click();
-    const replay = page.getByRole('dialog', { name: 'Reenviar lo fallido' });
+    await panel.getByRole('button', { name: 'Reenviar fallidas' }).click();
+    const replay = page.getByRole('dialog', { name: 'Reenviar fallidas' });
     await replay.getByLabel('Desde').selectOption('d7');
-    await replay.getByRole('button', { name: 'Reenviar lo fallido' }).press('Enter');
-    await page.getByText('Se está reenviando lo fallido').waitFor();
+    await replay.getByRole('button', { name: 'Reenviar fallidas' }).press('Enter');
+    await page.getByText('Se están reenviando las entregas fallidas').waitFor();
     await panel.getByRole('button', { name: 'Enviar un ping' }).click();
     await eventually(() => expect(String(heard.at(-1)?.signature)).toMatch(/^v1a,\S+ v1,\S+$/));
   });
@@ -205,7 +205,7 @@ describe('event taxonomies', () => {
     await panel.getByRole('button', { name: 'Instalar' }).click();
     const row = visitor.row('ecommerce');
     await row.getByText('rechazar').waitFor();
-    await row.getByText('1 evento distinto').waitFor();
+    await row.getByText('1 excepción').waitFor();
     await eventually(async () => expect((await send()).status).toBe(400));
   });
 });
@@ -216,22 +216,22 @@ describe('attributes', () => {
     await bench.made('/v1/core/contacts', { external_id: 'unsized', attributes: { size: 'doce' } });
     const visitor = await bench.ownerAt('attributes');
     const { page } = visitor;
-    await page.getByText('Aún no hay atributos declarados').waitFor();
+    await page.getByText('Aún no hay atributos definidos').waitFor();
     await page.getByRole('button', { name: 'Nuevo atributo' }).press('Enter');
     const form = page.getByRole('dialog', { name: 'Nuevo atributo' });
     await form.getByLabel('Clave').fill('size');
     await form.getByLabel('Clave').press('Enter');
     const panel = page.getByRole('dialog', { name: 'size', exact: true });
-    await panel.getByRole('button', { name: 'Cambiar' }).press('Enter');
+    await panel.getByRole('button', { name: 'Editar' }).press('Enter');
     await panel.getByLabel('Tipo').selectOption('integer');
-    await panel.getByRole('button', { name: 'Guardar el atributo' }).press('Enter');
+    await panel.getByRole('button', { name: 'Guardar atributo' }).press('Enter');
     await panel.getByText('1 valor no se puede convertir y se perdería.').waitFor();
     await panel.getByText('doce').waitFor();
     await visitor.expectAccessible();
-    await panel.getByRole('button', { name: 'Guardar y quitar estos valores' }).press('Enter');
+    await panel.getByRole('button', { name: 'Guardar y borrar estos valores' }).press('Enter');
     // Beside its facts again, and to be changed again once it is through.
     await panel.getByText('número entero').waitFor();
-    await panel.getByRole('button', { name: 'Cambiar' }).waitFor();
+    await panel.getByRole('button', { name: 'Editar' }).waitFor();
     await page.keyboard.press('Escape');
     await panel.waitFor({ state: 'hidden' });
     // Where one was before all of it.
@@ -240,7 +240,7 @@ describe('attributes', () => {
       .evaluate((button) => button === document.activeElement);
     expect(isFocused).toBe(true);
     const row = visitor.row('size');
-    await row.getByText('en vigor').waitFor();
+    await row.getByText('activo').waitFor();
     await row.getByText('número entero').waitFor();
     const { body } = await bench.tenant.admin.get<{ data: { external_id: string; attributes: object }[] }>(
       '/v1/core/contacts?limit=200',

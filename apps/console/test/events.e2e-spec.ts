@@ -21,7 +21,7 @@ describe('live events', () => {
     await visitor.row('purchase_completed').first().click();
     const panel = page.getByRole('dialog', { name: 'purchase_completed' });
     await panel.getByRole('region', { name: 'Evento en JSON' }).getByText('"amount": 12990').waitFor();
-    await panel.getByRole('heading', { name: 'A qué llevó' }).waitFor();
+    await panel.getByRole('heading', { name: 'Qué provocó' }).waitFor();
     await page.goto(page.url());
     await page.getByRole('dialog', { name: 'purchase_completed' }).getByText('"amount": 12990').waitFor();
     await page.keyboard.press('Escape');
@@ -38,7 +38,7 @@ describe('live events', () => {
     await bench.track('during', 'paused');
     await page.getByText('En pausa: 2 nuevos').waitFor();
     expect(await visitor.row('during').count()).toBe(0);
-    await page.getByRole('button', { name: 'Continuar' }).click();
+    await page.getByRole('button', { name: 'Reanudar' }).click();
     await eventually(async () => expect(await visitor.row('during').count()).toBe(2));
   });
 

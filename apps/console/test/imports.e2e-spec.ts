@@ -10,7 +10,7 @@ it('are tried, begun, followed to their end, and tell what was wrong', async () 
   const { page, dialog } = visitor;
   await visitor.open('contacts');
   await page.getByRole('link', { name: 'Importaciones' }).click();
-  await page.getByText('Aún no se importa ningún archivo').waitFor();
+  await page.getByText('Aún no hay importaciones').waitFor();
   await page.getByRole('button', { name: 'Importar un archivo' }).click();
   await dialog.getByLabel('Archivo').setInputFiles({
     name: 'clientes.csv',
@@ -21,19 +21,19 @@ it('are tried, begun, followed to their end, and tell what was wrong', async () 
   expect(await dialog.getByLabel('Zona').inputValue()).toBe('attributes.zona');
   // What the API refuses stands at the column.
   await dialog.getByLabel('Zona').fill('nickname');
-  await dialog.getByRole('button', { name: 'Probar sin escribir' }).click();
+  await dialog.getByRole('button', { name: 'Probar sin importar' }).click();
   await dialog.getByText('There is no such field of a contact.').waitFor();
   await dialog.getByLabel('Zona').fill('');
-  await dialog.getByRole('button', { name: 'Probar sin escribir' }).click();
+  await dialog.getByRole('button', { name: 'Probar sin importar' }).click();
   await dialog.getByText('No se escribió nada.').waitFor();
   await dialog.getByText('invalid_format').first().waitFor();
   await visitor.expectAccessible();
   await dialog.getByRole('button', { name: 'Importar', exact: true }).click();
-  await dialog.getByText('completa').first().waitFor();
+  await dialog.getByText('completada').first().waitFor();
   await dialog.getByText('invalid_format').first().waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    dialog.getByRole('button', { name: 'Todos como CSV' }).click(),
+    dialog.getByRole('button', { name: 'Descargar todos como CSV' }).click(),
   ]);
   expect(file.suggestedFilename()).toMatch(/-errors\.csv$/);
   await visitor.expectAccessible();

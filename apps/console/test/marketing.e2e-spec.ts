@@ -18,8 +18,8 @@ describe('segments', () => {
     await page.getByRole('button', { name: 'Atributo', exact: true }).click();
     await page.getByLabel('Atributo o campo').fill('attributes.plan');
     await page.getByLabel('Valor', { exact: true }).fill('pro');
-    await page.getByText('Contados exactamente.').waitFor();
-    await page.getByRole('button', { name: 'Crear el segmento' }).click();
+    await page.getByText('Conteo exacto.').waitFor();
+    await page.getByRole('button', { name: 'Crear segmento' }).click();
     await visitor.isAt(name);
     await eventually(async () => {
       await page.reload();
@@ -31,7 +31,7 @@ describe('segments', () => {
     await visitor.expectUnbroken();
     await page.getByRole('button', { name: 'Eliminar' }).click();
     await page.getByRole('button', { name: 'Deshacer' }).click();
-    await page.getByText('está de vuelta').first().waitFor();
+    await page.getByText('Se restauró').first().waitFor();
   });
 });
 
@@ -44,24 +44,24 @@ describe('messages', () => {
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('Asunto').fill('Recibo {{ event.properties.number }}');
     await page.getByLabel('HTML').fill(`<p>Gracias</p><script>top.hacked=1</script>`);
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await visitor.isAt(name);
     await page.getByRole('button', { name: 'Publicar la versión 1' }).click();
-    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
-    await page.getByText('Desde ahora se envía la versión 1').first().waitFor();
+    await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
+    await page.getByText('La versión 1 está publicada').first().waitFor();
 
     await visitor.open('messages/routing?open=new');
     await dialog.getByLabel('Nombre', { exact: true }).fill(`Enviar ${name}`);
     await dialog.getByLabel('Nombre del evento').fill(event);
-    await dialog.getByRole('button', { name: 'Condición' }).click();
+    await dialog.getByRole('button', { name: 'Agregar condición' }).click();
     await dialog.getByLabel('Ruta', { exact: true }).fill('plan');
     await dialog.getByLabel('Valor', { exact: true }).fill('web');
     await dialog.getByLabel('Plantilla').selectOption({ label: name });
-    await dialog.getByRole('button', { name: 'Crear la regla' }).click();
+    await dialog.getByRole('button', { name: 'Crear regla' }).click();
     // The API says what is wrong, at the field; what was written stays.
     await dialog.getByText('Expected a path').first().waitFor();
     await dialog.getByLabel('Ruta', { exact: true }).fill('event.properties.shop');
-    await dialog.getByRole('button', { name: 'Crear la regla' }).click();
+    await dialog.getByRole('button', { name: 'Crear regla' }).click();
     await dialog.getByRole('heading', { name: `Enviar ${name}` }).waitFor();
 
     const { externalId, email } = await bench.contact({ first_name: MARKUP });
@@ -74,19 +74,19 @@ describe('messages', () => {
     await visitor.row('enviado').first().click();
     await dialog.getByText('enviando').first().waitFor();
     await visitor.expectUnbroken();
-    await dialog.getByRole('link', { name: 'el ruteo de eventos' }).click();
+    await dialog.getByRole('link', { name: 'una regla' }).click();
     await dialog.getByRole('switch').click();
-    await dialog.getByText('No envía nada').waitFor();
+    await dialog.getByText('Inactiva').waitFor();
   });
 
   it('to who is suppressed are not sent, and say why', async () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
     const visitor = await bench.ownerAt('messages/suppressions');
     const { page, dialog } = visitor;
-    await page.getByRole('button', { name: 'Suprimir una dirección' }).click();
+    await page.getByRole('button', { name: 'Suprimir dirección' }).click();
     await dialog.getByLabel('dirección', { exact: true }).fill(email);
     await dialog.getByLabel('Nota').fill(MARKUP);
-    await dialog.getByRole('button', { name: 'Suprimir una dirección' }).click();
+    await dialog.getByRole('button', { name: 'Suprimir dirección' }).click();
     await page.getByRole('cell', { name: email }).waitFor();
     const send = { channel: 'email', recipient: { contact_id: id }, content: { subject: 'A', text: MARKUP } };
     const key = { 'Idempotency-Key': randomUUID() };
@@ -104,21 +104,21 @@ describe('messages', () => {
     await dialog.getByLabel('Remitente').fill('+56961234567');
     await dialog.getByLabel('SID de la cuenta').fill(`AC${'0'.repeat(32)}`);
     await dialog.getByLabel('Token de autenticación').fill(SECRET);
-    await dialog.getByRole('button', { name: 'Guardar el canal' }).click();
+    await dialog.getByRole('button', { name: 'Guardar canal' }).click();
     await dialog.waitFor({ state: 'hidden' });
     const sms = page.getByRole('group', { name: 'SMS' });
-    await sms.getByText('guardado').waitFor();
+    await sms.getByText('definido').waitFor();
     expect(await page.content()).not.toContain(SECRET);
 
-    await page.getByRole('checkbox', { name: 'Horas de silencio' }).check();
+    await page.getByRole('checkbox', { name: 'Horario de silencio' }).check();
     const path = '/v1/messaging/channel-settings';
     const { body } = await bench.tenant.admin.get<Record<string, unknown>>(path);
     const quiet_hours = { start: '20:00', end: '07:00', timezone: 'America/Lima' };
     expectStatus(await bench.tenant.admin.call('PUT', path, { body: { ...body, quiet_hours } }), 200);
-    await page.getByRole('button', { name: 'Guardar horas y topes' }).click();
+    await page.getByRole('button', { name: 'Guardar horario y límites' }).click();
     await page.getByRole('alert').getByText('America/Lima').waitFor();
-    await page.getByRole('button', { name: 'Guardar lo que escribí' }).click();
-    await page.getByText('Las horas y los topes se guardaron').first().waitFor();
+    await page.getByRole('button', { name: 'Guardar mi versión' }).click();
+    await page.getByText('Se guardaron el horario de silencio y los límites de frecuencia').first().waitFor();
     const { body: now } = await bench.tenant.admin.get<{ quiet_hours: object; channels: object }>(path);
     expect(now.quiet_hours).toMatchObject({ start: '22:00', end: '08:00' });
     expect(now.channels).toMatchObject({ sms: { provider: 'twilio', auth_token: { set: true } } });
@@ -133,9 +133,9 @@ describe('points', () => {
     const { page, dialog } = visitor;
     await dialog.getByLabel('Nombre', { exact: true }).fill(`${event} ${MARKUP}`);
     await dialog.getByLabel('Nombre del evento').fill(event);
-    await dialog.getByLabel('Se cuentan').selectOption('fixed');
+    await dialog.getByLabel('Cálculo').selectOption('fixed');
     await dialog.getByLabel('Puntos', { exact: true }).fill('7');
-    await dialog.getByRole('button', { name: 'Crear la regla' }).click();
+    await dialog.getByRole('button', { name: 'Crear regla' }).click();
     await dialog.getByRole('heading', { name: `${event} ${MARKUP}` }).waitFor();
     await bench.track(event, externalId);
     await eventually(async () => {
@@ -144,9 +144,9 @@ describe('points', () => {
     });
     await page.getByRole('cell', { name: 'ganados' }).click();
     await dialog.getByRole('link', { name: 'versión 1 de la regla' }).click();
-    await dialog.getByRole('button', { name: 'Cambiar' }).click();
+    await dialog.getByRole('button', { name: 'Editar' }).click();
     await dialog.getByLabel('Puntos', { exact: true }).fill('9');
-    await dialog.getByRole('button', { name: 'Guardar la regla' }).click();
+    await dialog.getByRole('button', { name: 'Guardar regla' }).click();
     await dialog.getByLabel('Versión').selectOption('1');
     await dialog.getByText('7 puntos').waitFor();
 
@@ -202,7 +202,7 @@ describe('requests of persons', () => {
     await dialog.getByRole('searchbox').fill(email);
     await dialog.getByRole('button', { name: new RegExp(email) }).click();
     await dialog.getByLabel('Nota').fill(MARKUP);
-    await dialog.getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('heading', { name: 'Solicitud de supresión' }).waitFor();
     await visitor.expectUnbroken();
     await dialog.getByRole('button', { name: 'Prorrogar', exact: true }).click();
@@ -211,7 +211,7 @@ describe('requests of persons', () => {
     await dialog.getByText(`Feriado ${MARKUP}`).waitFor();
     await dialog.getByRole('button', { name: 'Verificar', exact: true }).click();
     await dialog.getByLabel('Cómo se verificó').fill('clave_unica');
-    await dialog.getByLabel('La persona se borra al instante').check();
+    await dialog.getByLabel('Entiendo que los datos de la persona').check();
     await dialog.getByRole('button', { name: 'Verificar y borrar' }).click();
     await dialog.getByText('completada').waitFor();
     for (const module of ['core', 'crm', 'loyalty', 'messaging']) {
@@ -233,10 +233,10 @@ describe('requests of persons', () => {
     const { id } = await bench.contact({ first_name: MARKUP });
     const visitor = await bench.ownerAt(`privacy?contact_id=${id}&open=new`);
     const { page, dialog } = visitor;
-    await dialog.getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('button', { name: 'Verificar', exact: true }).click();
     await dialog.getByLabel('Cómo se verificó').fill('clave_unica');
-    await dialog.getByRole('button', { name: 'Verificar y reunir' }).click();
+    await dialog.getByRole('button', { name: 'Verificar y reunir los datos' }).click();
     const coming = page.waitForEvent('download');
     await dialog.getByRole('button', { name: 'Descargar' }).click();
     const file = await coming;
@@ -252,13 +252,13 @@ describe('requests of persons', () => {
     const { dialog } = visitor;
     await dialog.getByLabel('Tipo', { exact: true }).selectOption('opposition');
     await dialog.getByLabel('Propósitos a los que se opone').fill('marketing');
-    await dialog.getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('button', { name: 'Verificar', exact: true }).click();
     await dialog.getByLabel('Cómo se verificó').fill('clave_unica');
     await dialog.getByRole('button', { name: 'Verificar a la persona' }).click();
     await dialog.getByRole('button', { name: 'Completar', exact: true }).click();
     await dialog.getByLabel('Qué se hizo').fill(MARKUP);
-    await dialog.getByRole('button', { name: 'Completar la solicitud' }).click();
+    await dialog.getByRole('button', { name: 'Completar solicitud' }).click();
     await dialog.getByText('completada').waitFor();
     await dialog.getByText(MARKUP).waitFor();
     await visitor.expectUnbroken();
@@ -269,16 +269,16 @@ describe('requests of persons', () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
     const visitor = await bench.ownerAt('privacy?open=new');
     const { dialog } = visitor;
-    await dialog.getByLabel('La persona se nombra por').selectOption('identity');
-    await dialog.getByLabel('Identidad', { exact: true }).fill(`no-${email}`);
-    await dialog.getByRole('button', { name: 'Registrar la solicitud' }).click();
-    await dialog.getByText('There is no such contact.').first().waitFor();
-    await dialog.getByLabel('Identidad', { exact: true }).fill(email);
-    await dialog.getByRole('button', { name: 'Registrar la solicitud' }).click();
+    await dialog.getByLabel('Identificar a la persona por').selectOption('identity');
+    await dialog.getByLabel('Identificador', { exact: true }).fill(`no-${email}`);
+    await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
+    await dialog.getByText('No contact found.').first().waitFor();
+    await dialog.getByLabel('Identificador', { exact: true }).fill(email);
+    await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('button', { name: 'Rechazar', exact: true }).click();
     await dialog.getByLabel('Causal').selectOption('not_the_person');
-    await dialog.getByLabel('Qué decir al respecto').fill(MARKUP);
-    await dialog.getByRole('button', { name: 'Rechazar la solicitud' }).click();
+    await dialog.getByLabel('Explicación').fill(MARKUP);
+    await dialog.getByRole('button', { name: 'Rechazar solicitud' }).click();
     await dialog.getByText('Dile a la persona por qué').waitFor();
     await dialog.getByText(MARKUP).first().waitFor();
     expect(await dialog.getByText('está oculto').count()).toBe(0);
@@ -292,8 +292,8 @@ describe('requests of persons', () => {
       .click();
     await reader.open(`privacy?contact_id=${id}&closed=true`);
     await reader.page.getByRole('cell', { name: 'rechazada' }).click();
-    await reader.dialog.getByText('no es la persona').waitFor();
-    await reader.dialog.getByText('está oculto: lo muestra el permiso core.contacts.read').waitFor();
+    await reader.dialog.getByText('quien solicita no es la persona').waitFor();
+    await reader.dialog.getByText('está oculto. Verlo requiere el permiso core.contacts.read').waitFor();
     expect(await reader.dialog.getByText(MARKUP).count()).toBe(0);
     expect(
       await reader.page.getByRole('button', { name: /Nueva solicitud|Prorrogar|Verificar/ }).count(),
@@ -305,7 +305,7 @@ describe('who may see a part alone', () => {
   it('is led to it, finds nothing to press, and is told the permission of the rest', async () => {
     const visitor = await bench.holderOf('loyalty.rules.read');
     const { page, menu } = visitor;
-    await menu.getByRole('link', { name: 'Lealtad' }).click();
+    await menu.getByRole('link', { name: 'Fidelización' }).click();
     await visitor.isAt('Reglas');
     expect(await page.getByRole('button', { name: 'Nueva regla' }).count()).toBe(0);
     expect(await menu.getByRole('link', { name: 'Mensajes' }).count()).toBe(0);

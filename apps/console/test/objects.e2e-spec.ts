@@ -47,37 +47,37 @@ describe('a definition', () => {
     await dialog.getByRole('button', { name: 'Agregar un campo' }).click();
     await dialog.getByLabel('Nombre del campo').fill('Número');
     expect(await dialog.getByLabel('Clave').inputValue()).toBe('numero');
-    await dialog.getByLabel('se puede filtrar y ordenar').check();
+    await dialog.getByLabel('Se puede filtrar y ordenar').check();
     await dialog.getByRole('button', { name: 'Agregar un campo' }).click();
     await dialog.getByLabel('Nombre del campo').last().fill('Tipo');
     await dialog.getByLabel('Tipo', { exact: true }).last().selectOption('enum');
     await dialog.getByLabel('Valor de la opción 1').fill('auto');
     await dialog.getByRole('button', { name: 'Agregar una opción' }).click();
     await dialog.getByLabel('Valor de la opción 2').fill('hogar');
-    await dialog.getByRole('button', { name: 'Crear la definición' }).click();
+    await dialog.getByRole('button', { name: 'Crear definición' }).click();
     // The API says what is wrong with it; what was written stays.
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Nombre en la API').fill(slug);
-    await dialog.getByRole('button', { name: 'Crear la definición' }).click();
+    await dialog.getByRole('button', { name: 'Crear definición' }).click();
     await dialog.getByRole('heading', { name }).waitFor();
-    await dialog.getByText('elección · auto, hogar').waitFor();
+    await dialog.getByText('opción · auto, hogar').waitFor();
     await visitor.expectUnbroken();
 
     await bench.made(`/v1/crm/objects/${slug}`, { values: { tipo: 'auto' } });
-    await dialog.getByRole('button', { name: 'Cambiar', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Editar', exact: true }).click();
     await dialog.getByRole('button', { name: 'Quitar el campo Tipo' }).click();
-    await dialog.getByRole('button', { name: 'Guardar la definición' }).click();
-    await dialog.getByText('1 registro tiene un valor de Tipo').waitFor();
+    await dialog.getByRole('button', { name: 'Guardar definición' }).click();
+    await dialog.getByText('1 registro tiene un valor en Tipo').waitFor();
     await dialog.getByRole('button', { name: 'Cancelar' }).click();
-    await dialog.getByRole('button', { name: 'Cambiar', exact: true }).click();
-    await dialog.getByRole('button', { name: 'Cambiar el campo Número' }).click();
-    await dialog.getByLabel('requerido').check();
-    await dialog.getByRole('button', { name: 'Guardar la definición' }).click();
-    await dialog.getByText('1 registro activo no tiene un valor de Número').waitFor();
-    await dialog.getByLabel('requerido').uncheck();
-    await dialog.getByRole('button', { name: 'Cambiar el campo Tipo' }).click();
+    await dialog.getByRole('button', { name: 'Editar', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Editar el campo Número' }).click();
+    await dialog.getByLabel('obligatorio').check();
+    await dialog.getByRole('button', { name: 'Guardar definición' }).click();
+    await dialog.getByText('1 registro activo no tiene un valor en Número').waitFor();
+    await dialog.getByLabel('obligatorio').uncheck();
+    await dialog.getByRole('button', { name: 'Editar el campo Tipo' }).click();
     await dialog.getByLabel('archivado', { exact: true }).last().check();
-    await dialog.getByRole('button', { name: 'Guardar la definición' }).click();
+    await dialog.getByRole('button', { name: 'Guardar definición' }).click();
     await dialog.getByText('archivado').first().waitFor();
     await visitor.expectUnbroken();
   });
@@ -88,19 +88,19 @@ describe('a definition', () => {
     const visitor = await bench.ownerAt(`objects?open=${id}`);
     const { page, dialog } = visitor;
     await dialog.getByRole('button', { name: 'Eliminar', exact: true }).click();
-    await page.getByText(`${name} se eliminó`).first().waitFor();
+    await page.getByText(`Se eliminó ${name}`).first().waitFor();
     await visitor.open(`objects?deleted=true&open=${id}`);
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
     await dialog.getByRole('alert').waitFor();
     await visitor.open(`objects/${id}?open=${record}`);
     await dialog.getByRole('heading', { name: 'KLMN45' }).waitFor();
-    expect(await dialog.getByRole('button', { name: 'Cambiar' }).count()).toBe(0);
+    expect(await dialog.getByRole('button', { name: 'Editar' }).count()).toBe(0);
     await dialog.getByRole('button', { name: 'Eliminar', exact: true }).click();
     await visitor.open(`objects/${id}?deleted=true&open=${record}`);
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await page.getByText('KLMN45 se quitó para siempre').first().waitFor();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await page.getByText('KLMN45 se eliminó definitivamente').first().waitFor();
     expectStatus(await bench.tenant.admin.call('DELETE', `${DEFINITIONS}/${id}/purge`), 204);
   });
 });
@@ -124,7 +124,7 @@ describe('a record', () => {
     await owners.getByRole('searchbox').fill(contact.email);
     await owners.getByRole('button', { name: new RegExp(contact.email) }).click();
     await dialog.getByRole('button', { name: 'GARAJE-1' }).click();
-    await dialog.getByRole('button', { name: 'Crear el registro' }).click();
+    await dialog.getByRole('button', { name: 'Crear registro' }).click();
     await dialog.getByRole('heading', { name: `K${MARKUP}` }).waitFor();
     await dialog.getByRole('link', { name: contact.email }).waitFor();
     await dialog.getByRole('link', { name: 'GARAJE-1' }).waitFor();
@@ -141,17 +141,17 @@ describe('a record', () => {
       garage: parked,
     });
 
-    await dialog.getByRole('button', { name: 'Cambiar', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Editar', exact: true }).click();
     await dialog.getByLabel('Año').fill('1800');
     await dialog.getByLabel('Año').evaluate((input) => input.closest('form')?.setAttribute('novalidate', ''));
-    await dialog.getByRole('button', { name: 'Guardar el registro' }).click();
+    await dialog.getByRole('button', { name: 'Guardar registro' }).click();
     await dialog.getByRole('alert').waitFor();
     await dialog.getByLabel('Año').fill('2025');
     const path = `/v1/crm/objects/${slug}/${body.data[0]?.id ?? ''}`;
     expectStatus(await bench.tenant.admin.patch(path, { values: { year: 2023 } }), 200);
-    await dialog.getByRole('button', { name: 'Guardar el registro' }).click();
+    await dialog.getByRole('button', { name: 'Guardar registro' }).click();
     await dialog.getByText('2023').waitFor();
-    await dialog.getByRole('button', { name: 'Guardar lo que escribí' }).click();
+    await dialog.getByRole('button', { name: 'Guardar mi versión' }).click();
     await dialog.getByText('2025').first().waitFor();
     await visitor.expectUnbroken();
 
@@ -187,8 +187,8 @@ describe('a record', () => {
     await page.getByRole('cell', { name: 'GARAJE-2' }).waitFor();
     expectStatus(await bench.tenant.admin.call('DELETE', `/v1/crm/objects/${garage.slug}/${parked}`), 204);
     await visitor.open(`objects/${garage.slug}?deleted=true&open=${parked}`);
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
     await dialog.getByRole('alert').waitFor();
   });
 });
@@ -201,7 +201,7 @@ describe('who may only read', () => {
     for (const path of [`objects?open=${id}`, `objects/${slug}?open=${record}`]) {
       await reader.open(path);
       await reader.dialog.getByText('Patente').first().waitFor();
-      const buttons = reader.page.getByRole('button', { name: /^(Cambiar|Eliminar|Nuev[ao])/ });
+      const buttons = reader.page.getByRole('button', { name: /^(Editar|Eliminar|Nuev[ao])/ });
       expect(await buttons.count()).toBe(0);
     }
     await reader.close();

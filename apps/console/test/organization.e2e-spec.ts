@@ -55,7 +55,7 @@ describe('one’s own second factor', () => {
     const settings = { mfa_policy: 'required' };
     await strict.admin.patch(`/v1/identity/organizations/${strict.id}`, { settings });
     // The first page asks for its figures again and again: the refusal says that something has changed.
-    await visitor.isAt('Hace falta un segundo factor');
+    await visitor.isAt('Se requiere un segundo factor');
     expect(await page.getByRole('navigation').count()).toBe(0);
     await visitor.expectAccessible();
     await page.getByRole('button', { name: 'Configurar un segundo factor' }).click();
@@ -86,7 +86,7 @@ describe('how long things are kept', () => {
     await page.getByText('Lo eliminado no se puede recuperar').waitFor();
     await visitor.expectAccessible();
     await page.getByRole('button', { name: 'Guardar' }).click();
-    await page.getByText('Se guardó cuánto se conserva').waitFor();
+    await page.getByText('Se guardaron los plazos de conservación').waitFor();
     expect(await kept()).toBe(30);
     await events.fill('');
     expect(await page.getByText('Lo eliminado no se puede recuperar').count()).toBe(0);
@@ -102,7 +102,7 @@ describe('who may do what', () => {
     const { page, dialog } = visitor;
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('core.contacts.read', { exact: true }).check();
-    await page.getByRole('button', { name: 'Crear el rol con 1 permiso' }).click();
+    await page.getByRole('button', { name: 'Crear rol con 1 permiso' }).click();
     await page.getByRole('heading', { name }).waitFor();
 
     const email = `${randomUUID()}@example.com`;
@@ -110,7 +110,7 @@ describe('who may do what', () => {
     await dialog.getByLabel('Correo', { exact: true }).fill(email);
     await dialog.getByLabel(name.slice(0, 16)).check();
     await dialog.getByLabel('Idioma del correo').selectOption('es');
-    await page.getByRole('button', { name: 'Enviar la invitación' }).click();
+    await page.getByRole('button', { name: 'Enviar invitación' }).click();
     await page.getByRole('cell', { name: email, exact: true }).waitFor();
 
     const guest = await bench.visitor();
@@ -132,7 +132,7 @@ describe('who may do what', () => {
     await page.getByText('Al guardar se quita un permiso:').waitFor();
     await page.getByText('+ identity.users.read').waitFor();
     await page.getByRole('button', { name: 'Guardar' }).click();
-    await page.getByText('El rol quedó guardado').first().waitFor();
+    await page.getByText('Se guardó el rol').first().waitFor();
     await guest.page.reload();
     await guest.menu.getByRole('link', { name: 'Organización' }).waitFor();
     expect(await guest.menu.getByRole('link', { name: 'Contactos' }).count()).toBe(0);
@@ -145,10 +145,10 @@ describe('who may do what', () => {
     await visitor.open('organization/people');
     await page.getByRole('cell', { name: 'Ana Rojas' }).click();
     await page.getByLabel('Permiso').fill('core.contacts.read');
-    await page.getByRole('button', { name: 'Preguntar' }).click();
-    await page.getByText('Viene de estos roles:').waitFor();
+    await page.getByRole('button', { name: 'Revisar' }).click();
+    await page.getByText('Se lo dan estos roles:').waitFor();
     await page.getByRole('button', { name: 'Quitar el rol Owner' }).click();
-    await page.getByText('Es la última persona dueña activa.').waitFor();
+    await page.getByText('Es la última persona propietaria activa').waitFor();
     await visitor.expectAccessible();
   });
 });
@@ -164,16 +164,16 @@ describe('the pages of the organization', () => {
     const visitor = await bench.ownerAt('organization/clients?create=true');
     const { page, dialog } = visitor;
     await dialog.getByLabel('Nombre').fill(`App ${MARKUP}`);
-    await dialog.getByLabel('Direcciones de retorno').fill('https://app.example/cb');
-    await dialog.getByRole('button', { name: 'Registrar un cliente' }).click();
+    await dialog.getByLabel('URI de redirección').fill('https://app.example/cb');
+    await dialog.getByRole('button', { name: 'Registrar cliente' }).click();
     const secret = await dialog.getByRole('region', { name: 'Secreto del cliente' }).textContent();
     expect(secret?.length).toBeGreaterThan(20);
     await page.getByLabel('Ya lo copié').check();
     await page.getByRole('button', { name: 'Listo' }).click();
     await page.getByRole('cell', { name: 'App' }).first().click();
-    await dialog.getByLabel('Direcciones de retorno').fill('https://app.example/cb\nhttps://app.example/b');
+    await dialog.getByLabel('URI de redirección').fill('https://app.example/cb\nhttps://app.example/b');
     await dialog.getByRole('button', { name: 'Guardar' }).click();
-    await page.getByText('El cliente quedó guardado').first().waitFor();
+    await page.getByText('Se guardó el cliente').first().waitFor();
     expect(await page.getByText(secret ?? '-', { exact: true }).count()).toBe(0);
   });
 });

@@ -43,12 +43,12 @@ describe('a sender domain', () => {
     const visitor = await bench.ownerAt('messages');
     const { page, dialog } = visitor;
     await page.getByRole('link', { name: 'Dominios de envío' }).click();
-    await page.getByRole('button', { name: 'Agregar un dominio' }).click();
+    await page.getByRole('button', { name: 'Agregar dominio' }).click();
     await dialog.getByLabel('Dominio', { exact: true }).fill('co.uk');
-    await dialog.getByRole('button', { name: 'Agregar el dominio' }).click();
+    await dialog.getByRole('button', { name: 'Agregar dominio' }).click();
     await dialog.getByText('public suffix').waitFor();
     await dialog.getByLabel('Dominio', { exact: true }).fill(name);
-    await dialog.getByRole('button', { name: 'Agregar el dominio' }).click();
+    await dialog.getByRole('button', { name: 'Agregar dominio' }).click();
     await dialog.getByRole('heading', { name, exact: true }).waitFor();
 
     const { body } = await bench.tenant.admin.get<{ data: SenderDomain[] }>(`${DOMAINS}?domain=${name}`);
@@ -62,15 +62,15 @@ describe('a sender domain', () => {
     dns.publish({ name: ownership?.name ?? '', value: 'customer-platform-sender=of-somebody-else' });
     await verifyUntil(visitor, 'Hay un registro con ese nombre y otro valor.');
     await record(visitor, 'Propiedad').getByText('incorrecto').waitFor();
-    await record(visitor, 'DKIM, la clave que firma').getByText('falta', { exact: true }).waitFor();
+    await record(visitor, 'DKIM, clave de firma').getByText('falta', { exact: true }).waitFor();
     dns.withdraw({ name: ownership?.name ?? '' });
     for (const each of records) dns.publish(each);
     await verifyUntil(visitor, 'El correo sale de este dominio, firmado.');
     await record(visitor, 'Propiedad').getByText('encontrado').waitFor();
 
-    await dialog.getByRole('button', { name: 'Rotar las claves DKIM' }).click();
-    await dialog.getByRole('button', { name: 'Rotar las claves DKIM' }).click();
-    await record(visitor, 'DKIM, una clave que espera').first().waitFor();
+    await dialog.getByRole('button', { name: 'Rotar claves DKIM' }).click();
+    await dialog.getByRole('button', { name: 'Rotar claves DKIM' }).click();
+    await record(visitor, 'DKIM, próxima clave').first().waitFor();
   });
 
   it('that loses a required record says since when, and until when mail still leaves', async () => {
@@ -80,8 +80,8 @@ describe('a sender domain', () => {
     await verifyUntil(visitor, 'El correo sale de este dominio, firmado.');
     dns.withdraw({ name: records[0]?.name ?? '' });
     await verifyUntil(visitor, 'Un registro requerido ya no se encuentra.');
-    await visitor.dialog.getByText('Falla desde').waitFor();
-    await visitor.dialog.getByText('verificado, pero falla').waitFor();
+    await visitor.dialog.getByText('Con problemas desde').waitFor();
+    await visitor.dialog.getByText('verificado, con problemas').waitFor();
   });
 
   it('is deleted, taken back, deleted and removed for good, and found by its filters', async () => {
@@ -95,12 +95,12 @@ describe('a sender domain', () => {
     expect(await visitor.row(other.domain).count()).toBe(0);
     expectStatus(await bench.tenant.admin.call('DELETE', `${DOMAINS}/${id}`), 204);
     await visitor.open(`messages/sender-domains?domain=${domain}`);
-    await page.getByText('Nada cumple estos filtros').waitFor();
-    await page.getByLabel('También los eliminados').check();
+    await page.getByText('Nada coincide con estos filtros').waitFor();
+    await page.getByLabel('Incluir eliminados').check();
     await visitor.row(domain).click();
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await dialog.getByRole('button', { name: 'Quitar para siempre' }).click();
-    await page.getByText(`${domain} se quitó para siempre`).first().waitFor();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await dialog.getByRole('button', { name: 'Eliminar definitivamente' }).click();
+    await page.getByText(`${domain} se eliminó definitivamente`).first().waitFor();
     expectStatus(await bench.tenant.admin.get(`${DOMAINS}/${id}`), 404);
   });
 

@@ -26,7 +26,7 @@ describe('who signs in to the Console', () => {
   it.each(DESK_AND_PHONE)('finds nothing to stumble over at $width px, $scheme, $locale', async (eyes) => {
     const visitor = await bench.newOwner(eyes);
     await visitor.expectAccessible();
-    const words = eyes.locale === 'en' ? 'Needs attention' : 'Necesita atención';
+    const words = eyes.locale === 'en' ? 'Needs attention' : 'Requiere atención';
     await visitor.page.getByRole('heading', { name: words }).waitFor();
   });
 
@@ -138,7 +138,7 @@ describe('who has a page open while a newer release comes', () => {
     page.on('domcontentloaded', () => (loads += 1));
     await page.route(/\/assets\/segments-page-/, (route) => route.fulfill(GONE));
     await page.getByRole('link', { name: 'Segmentos' }).click();
-    await page.getByText('Una parte de la Consola no llegó').waitFor();
+    await page.getByText('No se pudo cargar una parte de la Consola').waitFor();
     expect([loads, new URL(page.url()).pathname]).toEqual([1, `/console/o/${bench.tenant.slug}/segments`]);
     await page.unroute(/\/assets\/segments-page-/);
     await page.getByRole('button', { name: 'Recargar' }).click();
@@ -154,9 +154,9 @@ describe('who has a page open while a newer release comes', () => {
     page.on('domcontentloaded', () => (loads += 1));
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Segmentos' }).click();
-    await page.getByText('Una parte de la Consola no llegó').waitFor();
+    await page.getByText('No se pudo cargar una parte de la Consola').waitFor();
     await page.getByRole('button', { name: 'Recargar' }).click();
-    await page.getByText('No se alcanza desde aquí').waitFor();
+    await page.getByText('No se puede acceder desde aquí').waitFor();
     await page.getByRole('link', { name: 'Inicio' }).click();
     await visitor.isAt(bench.tenant.slug);
     expect(loads).toBe(0);

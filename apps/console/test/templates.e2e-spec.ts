@@ -41,7 +41,7 @@ async function stored(id: string): Promise<object> {
 /** Publishes the newest version of the template whose page is open. */
 async function publish({ page, dialog }: Visitor, version: number): Promise<void> {
   await page.getByRole('button', { name: `Publicar la versión ${String(version)}` }).click();
-  await dialog.getByRole('button', { name: /^(Enviar|Publicar) esta versión$/ }).click();
+  await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
   await page
     .getByRole('button', { name: `Publicar la versión ${String(version)}` })
     .waitFor({ state: 'detached' });
@@ -55,28 +55,28 @@ describe('templates', () => {
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('Asunto').fill('Primero');
     await page.getByLabel('HTML', { exact: true }).fill('<p>uno</p>');
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await visitor.isAt(name);
     await page.getByText('borrador, no se envía').first().waitFor();
     const id = /templates\/([^/?]+)/.exec(page.url())?.[1] ?? '';
     expect(await stored(id)).toMatchObject({ version: 1, published_version: null });
     await page.getByRole('button', { name: 'Publicar la versión 1' }).click();
-    await dialog.getByText('esta será la primera versión que se envíe').waitFor();
-    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
-    await page.getByText('Desde ahora se envía la versión 1').first().waitFor();
+    await dialog.getByText('esta será la primera').waitFor();
+    await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
+    await page.getByText('La versión 1 está publicada').first().waitFor();
     expect(await stored(id)).toMatchObject({ version: 1, published_version: 1 });
 
     await page.getByLabel('Asunto').fill('Segundo');
-    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
-    await page.getByText('se envía la versión 1, la 2 es borrador').first().waitFor();
+    await page.getByRole('button', { name: 'Guardar plantilla' }).click();
+    await page.getByText('la versión 1 está publicada; la 2 es un borrador').first().waitFor();
     expect(await stored(id)).toMatchObject({ version: 2, published_version: 1 });
     await page.getByRole('button', { name: 'Publicar la versión 2' }).click();
-    await dialog.getByText('Ahora se envía la versión 1').waitFor();
+    await dialog.getByText('Ahora está publicada la versión 1').waitFor();
     await dialog.getByText('-Primero').waitFor();
     await dialog.getByText('+Segundo').waitFor();
     await visitor.expectAccessible();
-    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
-    await page.getByText('Desde ahora se envía la versión 2').first().waitFor();
+    await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
+    await page.getByText('La versión 2 está publicada').first().waitFor();
     expect(await stored(id)).toMatchObject({ version: 2, published_version: 2 });
     expect(await page.getByRole('button', { name: /^Publicar la versión/ }).count()).toBe(0);
     await visitor.expectUnbroken();
@@ -92,18 +92,18 @@ describe('templates', () => {
     const { page, dialog } = visitor;
     await page.getByText('-Primero').waitFor();
     await page.getByText('+Segundo').waitFor();
-    await page.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await page.getByRole('button', { name: 'Mostrar vista previa' }).click();
     await page.getByText('Una imagen sin texto alternativo').first().waitFor();
-    await page.getByLabel('Como lo ve quien usa el modo oscuro').check();
+    await page.getByLabel('Ver en modo oscuro').check();
     await page.locator('iframe[data-scheme="dark"]').waitFor();
     await page.getByRole('button', { name: 'Enviarme una prueba' }).click();
     await page.getByText('La prueba va en camino').first().waitFor();
-    await page.getByRole('button', { name: 'Enviar esta versión: 2' }).click();
+    await page.getByRole('button', { name: 'Publicar esta versión: 2' }).click();
     await dialog.getByText('+Segundo').waitFor();
-    await dialog.getByRole('button', { name: 'Enviar esta versión' }).click();
-    await page.getByText('Desde ahora se envía la versión 2').first().waitFor();
-    await page.getByRole('button', { name: 'Volver a escribir la versión 1' }).click();
-    await dialog.getByRole('button', { name: 'Volver a escribir' }).click();
+    await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
+    await page.getByText('La versión 2 está publicada').first().waitFor();
+    await page.getByRole('button', { name: 'Restaurar la versión 1' }).click();
+    await dialog.getByRole('button', { name: 'Restaurar como borrador' }).click();
     await page.getByText('La versión 3 es un borrador').first().waitFor();
     await page.getByLabel('Asunto').and(page.locator('input[value="Primero"]')).waitFor();
     await visitor.open(`messages/templates/${id}?from=1&to=3`);
@@ -124,7 +124,7 @@ describe('templates', () => {
     await page.getByLabel('Texto', { exact: true }).fill('');
     await page.getByLabel('Idioma', { exact: true }).first().selectOption('en');
     await page.getByRole('button', { name: 'Quitar en' }).click();
-    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
+    await page.getByRole('button', { name: 'Guardar plantilla' }).click();
     await page.getByText(`Se guardó la plantilla ${name} como versión 2`).first().waitFor();
     const { body } = await bench.tenant.admin.get<{ locales: object }>(`${TEMPLATES}/${id}`);
     expect(body.locales).toEqual({ es: { subject: 'Hola', html: '<p>uno</p>' } });
@@ -142,25 +142,25 @@ describe('layouts and partials', () => {
     await page.getByLabel('Tipo').selectOption('partial');
     await page.getByLabel('Nombre').fill(footer);
     await page.getByLabel('HTML', { exact: true }).fill('<p>Avenida Italia 1</p>');
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await page.getByText('Todavía ninguna plantilla lo usa.').waitFor();
     await publish(visitor, 1);
 
     await visitor.open('messages/templates/new?kind=layout');
     await page.getByLabel('Nombre').fill(brand);
     await page.getByLabel('HTML', { exact: true }).fill('<h1>Tienda</h1>');
-    await page.getByLabel('Incluir un fragmento').selectOption({ label: `${footer} (html)` });
+    await page.getByLabel('Insertar fragmento').selectOption({ label: `${footer} (html)` });
     await page.getByRole('button', { name: 'Insertar' }).press('Enter');
     // One writes on behind what was inserted.
     await page.locator('textarea:focus').pressSequentially('!');
     expect(await page.getByLabel('HTML', { exact: true }).inputValue()).toBe(
       `<h1>Tienda</h1>{% render '${footer}' %}!`,
     );
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await page.getByText('A layout says once where the content goes').first().waitFor();
     await page.getByLabel('HTML', { exact: true }).press('ControlOrMeta+Home');
     await page.locator('textarea:focus').pressSequentially('{{ content }}');
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await visitor.isAt(brand);
     await publish(visitor, 1);
 
@@ -170,19 +170,19 @@ describe('layouts and partials', () => {
     await page.getByLabel('Diseño').selectOption({ label: `${brand} (html)` });
     await page.getByLabel('Formato').selectOption('mjml');
     await page.getByLabel('MJML', { exact: true }).fill('<mjml></mjml>');
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await page.getByText('The layout has no part `mjml`.').first().waitFor();
     expect(await page.getByLabel('Diseño').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('Formato').selectOption('html');
     await page.getByLabel('HTML', { exact: true }).fill('<p>Gracias</p>');
-    await page.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await page.getByRole('button', { name: 'Crear plantilla' }).click();
     await visitor.isAt(name);
-    await page.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await page.getByRole('button', { name: 'Mostrar vista previa' }).click();
     const mail = page.frameLocator('iframe').frameLocator('iframe');
     await mail.getByText('Gracias').waitFor();
     await mail.getByText('Tienda').waitFor();
     await mail.getByText('Avenida Italia 1').waitFor();
-    await section(page, 'Lo que incluye').getByRole('link', { name: brand }).click();
+    await section(page, 'Contenido incluido').getByRole('link', { name: brand }).click();
     await section(page, 'Plantillas que lo usan').getByRole('link', { name }).waitFor();
     await visitor.expectUnbroken();
   });
@@ -200,19 +200,19 @@ describe('layouts and partials', () => {
     const { page, dialog } = visitor;
     const preview = section(page, 'Vista previa');
     const mail = page.frameLocator('iframe').frameLocator('iframe');
-    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await preview.getByRole('button', { name: 'Mostrar vista previa' }).click();
     await mail.getByText('uno').waitFor();
     await page.getByLabel('Asunto').fill('Sin guardar');
     await page.getByRole('button', { name: 'Renovar' }).click();
     await dialog.getByRole('button', { name: 'Renovar' }).click();
-    await page.getByText('se envía la versión 1, la 2 es borrador').first().waitFor();
+    await page.getByText('la versión 1 está publicada; la 2 es un borrador').first().waitFor();
     // What is written is kept, and saved over what was renewed: nobody has to choose.
-    await page.getByRole('button', { name: 'Guardar la plantilla' }).click();
-    await page.getByText('se envía la versión 1, la 3 es borrador').first().waitFor();
+    await page.getByRole('button', { name: 'Guardar plantilla' }).click();
+    await page.getByText('la versión 1 está publicada; la 3 es un borrador').first().waitFor();
     // What was shown is of a version that is not the newest any more.
     await preview.locator('iframe').waitFor({ state: 'detached' });
     expect(await preview.getByLabel('Versión').inputValue()).toBe('3');
-    await preview.getByRole('button', { name: 'Mostrar la vista previa' }).click();
+    await preview.getByRole('button', { name: 'Mostrar vista previa' }).click();
     await mail.getByText('dos').waitFor();
     expect(await stored(first.id)).toMatchObject({
       locales: { es: { subject: 'Sin guardar' } },
@@ -318,7 +318,7 @@ describe('layouts and partials', () => {
     const name = aName('Saludo');
     await beside.getByLabel('Nombre').fill(name);
     await beside.getByLabel('Cuerpo').fill('Hola');
-    await beside.getByRole('button', { name: 'Crear la plantilla' }).click();
+    await beside.getByRole('button', { name: 'Crear plantilla' }).click();
     await beside.getByRole('heading', { level: 1, name }).waitFor();
     await beside.getByRole('button', { name: 'Publicar la versión 1' }).click();
     await beside.locator('dialog[open]').getByRole('button', { name: 'Publicar esta versión' }).click();
@@ -326,7 +326,7 @@ describe('layouts and partials', () => {
     await beside.close();
     // Chromium without a screen has all of its tabs in sight.
     await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
-    await page.getByLabel('Incluir un fragmento').selectOption({ label: `${name} (body)` });
+    await page.getByLabel('Insertar fragmento').selectOption({ label: `${name} (body)` });
     expect(await page.getByLabel('Título').inputValue()).toBe('Sin guardar');
   });
 
