@@ -80,8 +80,16 @@ describe('who opens a contact', () => {
 
   it('records what the contact has said', async () => {
     const { id } = await bench.contact({ first_name: 'Clara' });
+    const settings = '/v1/messaging/channel-settings';
+    const { body } = await bench.tenant.admin.get<{ channels?: object }>(settings);
+    const in_app = { enabled: true, provider: 'inbox', consent_mode: 'opt_in' };
+    const put = { body: { ...body, channels: { ...body.channels, in_app } } };
+    expectStatus(await bench.tenant.admin.call('PUT', settings, put), 200);
     const visitor = await bench.ownerAt(`contacts/${id}/consents`);
     const { page } = visitor;
+    await page
+      .getByText('En la app: el marketing llega solo a quienes otorgaron su consentimiento.')
+      .waitFor();
     await page.getByRole('button', { name: 'Registrar consentimiento' }).click();
     const form = page.getByRole('dialog', { name: 'Registrar consentimiento' });
     await form.getByRole('textbox', { name: 'Método' }).fill('call');

@@ -30,7 +30,7 @@ describe('API keys', () => {
     await form.getByLabel('Nombre del rol').fill('Solo eventos');
     await form.getByLabel('Enviar eventos').check();
     await form.getByRole('button', { name: 'Crear clave' }).click();
-    const first = await takeSecret(visitor, 'Clave “Tienda”');
+    const first = await takeSecret(visitor, 'Clave «Tienda»');
     const send = (key: string) =>
       bench.platform.as(key).post('/v1/core/track', anEvent('made_by_hand', 'key'));
     await eventually(async () => expectStatus(await send(first), 202));
@@ -38,7 +38,7 @@ describe('API keys', () => {
 
     await visitor.row('Tienda').getByRole('button', { name: 'Rotar' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotar' }).click();
-    const second = await takeSecret(visitor, 'Clave nueva de “Tienda”');
+    const second = await takeSecret(visitor, 'Clave nueva de «Tienda»');
     await eventually(async () => expectStatus(await send(second), 202));
     expectStatus(await send(first), 202);
 
@@ -89,7 +89,7 @@ describe('webhook endpoints', () => {
     await form.getByLabel('Buscar un evento').fill('event.recorded');
     await form.getByLabel('core.event.recorded').check();
     await form.getByRole('button', { name: 'Agregar endpoint' }).click();
-    expect(await takeSecret(visitor, 'Secreto de “Bodega”')).toMatch(/^whsec_/);
+    expect(await takeSecret(visitor, 'Secreto de «Bodega»')).toMatch(/^whsec_/);
     await visitor.row('Bodega').click();
     const panel = page.getByRole('dialog', { name: 'Bodega' });
     await panel.getByRole('switch').click();
@@ -146,7 +146,7 @@ describe('deliveries of a webhook endpoint', () => {
     await tries.getByText('HTTP 410 · rechazado').waitFor();
     await visitor.expectAccessible();
     await deliveries.getByLabel('Estado').selectOption('');
-    const redeliver = deliveries.getByRole('button', { name: 'Reenviar' });
+    const redeliver = deliveries.getByRole('button', { name: 'Reenviar', exact: true });
     if (!(await redeliver.isVisible())) await deliveries.locator('summary').press('Enter');
     await redeliver.press('Enter');
     await tries.getByText('HTTP 204').waitFor();
@@ -224,6 +224,8 @@ describe('attributes', () => {
     const panel = page.getByRole('dialog', { name: 'size', exact: true });
     await panel.getByRole('button', { name: 'Editar' }).press('Enter');
     await panel.getByLabel('Tipo').selectOption('integer');
+    await panel.getByLabel('Valores permitidos').fill('41\n10.000');
+    await panel.getByText('Se lee como 10.000.').waitFor();
     await panel.getByRole('button', { name: 'Guardar atributo' }).press('Enter');
     await panel.getByText('1 valor no se puede convertir y se perdería.').waitFor();
     await panel.getByText('doce').waitFor();
@@ -247,6 +249,10 @@ describe('attributes', () => {
     );
     const now = new Map(body.data.map((contact) => [contact.external_id, contact.attributes]));
     expect([now.get('sized'), now.get('unsized')]).toEqual([{ size: 41 }, {}]);
+    const { body: declared } = await bench.tenant.admin.get<{ data: object[] }>(
+      '/v1/core/attribute-definitions?key=size',
+    );
+    expect(declared.data).toMatchObject([{ enum: [41, 10_000] }]);
   });
 });
 

@@ -35,6 +35,34 @@ describe('segments', () => {
   });
 });
 
+describe('numbers', () => {
+  it('are read as the language of the page writes them, and none becomes another', async () => {
+    const visitor = await bench.ownerAt('segments/new');
+    const { page } = visitor;
+    await page.getByRole('button', { name: 'Atributo', exact: true }).click();
+    await page.getByLabel('Atributo o campo').fill('attributes.spent');
+    await page.getByLabel('Comparación', { exact: true }).selectOption('gt');
+    await page.getByLabel('Valor', { exact: true }).fill('10.000');
+    await page.getByText('Se lee como 10.000.').waitFor();
+    const json = page.getByLabel('La regla como JSON');
+    expect(JSON.parse(await json.inputValue())).toMatchObject({ all: [{ op: 'gt', value: 10_000 }] });
+    await page.getByLabel('Valor', { exact: true }).fill('diez');
+    await page.getByText('10 va antes que 9').waitFor();
+    await visitor.expectAccessible();
+    const before = await json.inputValue();
+    await json.fill(before.replace('"diez"', '9007199254740993'));
+    await page.getByText('9007199254740993 es demasiado grande').waitFor();
+    expect(await page.getByLabel('Valor', { exact: true }).inputValue()).toBe('diez');
+    await page.getByLabel('Comparación', { exact: true }).selectOption('within_last');
+    const amount = page.getByLabel('Valor', { exact: true });
+    await amount.fill('1.000');
+    await page.getByText('Se lee como 1.000.').waitFor();
+    await amount.fill('1,5');
+    await page.getByText('Escribe un número entero.').waitFor();
+    await visitor.expectAccessible();
+  });
+});
+
 describe('messages', () => {
   it('are written, previewed, sent for an event, and read with their states', async () => {
     const event = `order_${randomUUID().slice(0, 8)}`;
@@ -192,6 +220,54 @@ describe('points', () => {
   });
 });
 
+describe('people', () => {
+  it('are named on every page that has only their ids, by one call a page', async () => {
+    const [nora, olga] = await Promise.all(
+      ['Nora', 'Olga'].map(async (first_name) => bench.contact({ first_name, last_name: MARKUP })),
+    );
+    const ids = [nora?.id ?? '', olga?.id ?? ''];
+    for (const contact_id of ids) {
+      const points = { kind: 'adjust', contact_id, points: 5, reason: 'test' };
+      const key = { 'Idempotency-Key': randomUUID() };
+      expectStatus(await bench.tenant.admin.post('/v1/loyalty/transactions', points, key), 201);
+      const request = { type: 'blocking', contact_id };
+      expectStatus(await bench.tenant.admin.post('/v1/core/subject-requests', request), 202);
+    }
+    const visitor = await bench.ownerAt('loyalty');
+    const { page, dialog } = visitor;
+    const calls: string[] = [];
+    page.on('request', (request) => {
+      if (/\/v1\/core\/contacts[?/]/.test(request.url())) calls.push(request.url());
+    });
+    const isNamed = async (path: string): Promise<void> => {
+      calls.length = 0;
+      await visitor.open(path);
+      for (const name of ['Nora', 'Olga']) await visitor.row(name).first().waitFor();
+      await visitor.settled();
+      expect([path, calls.length]).toEqual([path, 1]);
+      const shown = await page.locator('main').innerText();
+      expect(ids.filter((id) => shown.includes(id))).toEqual([]);
+      await visitor.expectUnbroken();
+    };
+    await isNamed('loyalty');
+    await isNamed('privacy');
+    await eventually(async () => {
+      const query = `resource_type=contacts&resource_id=${ids[1] ?? ''}`;
+      const { body } = await bench.tenant.admin.get<{ data: object[] }>(`/v1/core/audit-log?${query}`);
+      expect(body.data.length).toBeGreaterThan(0);
+    });
+    await isNamed('audit?resource_type=contacts');
+    await visitor.open(`loyalty?contact_id=${nora?.id ?? ''}`);
+    await page
+      .getByRole('button', { name: /Nora/ })
+      .getByText(nora?.email ?? '')
+      .waitFor();
+    await page.getByRole('button', { name: 'Ajustar puntos' }).click();
+    await dialog.getByText('Nora').waitFor();
+    await visitor.expectAccessible();
+  });
+});
+
 describe('requests of persons', () => {
   it('are taken down, extended, verified, and completed by four receipts, and the person is gone', async () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
@@ -211,6 +287,10 @@ describe('requests of persons', () => {
     await dialog.getByText(`Feriado ${MARKUP}`).waitFor();
     await dialog.getByRole('button', { name: 'Verificar', exact: true }).click();
     await dialog.getByLabel('Cómo se verificó').fill('clave_unica');
+    const whom = dialog.getByRole('status').filter({ hasText: 'Vas a borrar todos los datos de' });
+    await whom.getByText(email).waitFor();
+    await whom.getByText('las notas, las actividades y la pertenencia a listas').waitFor();
+    await visitor.expectAccessible();
     await dialog.getByLabel('Entiendo que los datos de la persona').check();
     await dialog.getByRole('button', { name: 'Verificar y borrar' }).click();
     await dialog.getByText('completada').waitFor();
@@ -223,7 +303,8 @@ describe('requests of persons', () => {
     await visitor.expectAccessible();
     await dialog.getByRole('button', { name: 'Cerrar' }).click();
     await visitor.open(`privacy?contact_id=${id}&state=completed`);
-    await visitor.row('supresión').waitFor();
+    // Nothing else is known of who is gone.
+    await visitor.row('supresión').getByText(id).waitFor();
     await visitor.open(`contacts?q=${email}`);
     await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
     expect(await page.getByText(email).count()).toBe(0);
@@ -260,7 +341,7 @@ describe('requests of persons', () => {
     await dialog.getByLabel('Qué se hizo').fill(MARKUP);
     await dialog.getByRole('button', { name: 'Completar solicitud' }).click();
     await dialog.getByText('completada').waitFor();
-    await dialog.getByText(MARKUP).waitFor();
+    await dialog.getByText(MARKUP).last().waitFor();
     await visitor.expectUnbroken();
     await visitor.expectAccessible();
   });
@@ -272,7 +353,8 @@ describe('requests of persons', () => {
     await dialog.getByLabel('Identificar a la persona por').selectOption('identity');
     await dialog.getByLabel('Identificador', { exact: true }).fill(`no-${email}`);
     await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
-    await dialog.getByText('No contact found.').first().waitFor();
+    await dialog.getByText('Esto se refiere a algo que no existe.').first().waitFor();
+    await dialog.getByText('There is no such contact.').first().waitFor();
     await dialog.getByLabel('Identificador', { exact: true }).fill(email);
     await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('button', { name: 'Rechazar', exact: true }).click();
@@ -291,6 +373,7 @@ describe('requests of persons', () => {
       .getByRole('link', { name: 'Privacidad' })
       .click();
     await reader.open(`privacy?contact_id=${id}&closed=true`);
+    await reader.page.getByRole('cell', { name: id }).waitFor();
     await reader.page.getByRole('cell', { name: 'rechazada' }).click();
     await reader.dialog.getByText('quien solicita no es la persona').waitFor();
     await reader.dialog.getByText('está oculto. Verlo requiere el permiso core.contacts.read').waitFor();

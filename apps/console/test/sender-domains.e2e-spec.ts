@@ -60,12 +60,12 @@ describe('a sender domain', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(ownership?.name);
 
     dns.publish({ name: ownership?.name ?? '', value: 'customer-platform-sender=of-somebody-else' });
-    await verifyUntil(visitor, 'Hay un registro con ese nombre y otro valor.');
+    await verifyUntil(visitor, 'Existe un registro con este nombre y otro valor.');
     await record(visitor, 'Propiedad').getByText('incorrecto').waitFor();
     await record(visitor, 'DKIM, clave de firma').getByText('falta', { exact: true }).waitFor();
     dns.withdraw({ name: ownership?.name ?? '' });
     for (const each of records) dns.publish(each);
-    await verifyUntil(visitor, 'El correo sale de este dominio, firmado.');
+    await verifyUntil(visitor, 'El correo de este dominio va firmado.');
     await record(visitor, 'Propiedad').getByText('encontrado').waitFor();
 
     await dialog.getByRole('button', { name: 'Rotar claves DKIM' }).click();
@@ -77,9 +77,9 @@ describe('a sender domain', () => {
     const { id, records } = await aDomain();
     for (const each of records) dns.publish(each);
     const visitor = await bench.ownerAt(`messages/sender-domains?open=${id}`);
-    await verifyUntil(visitor, 'El correo sale de este dominio, firmado.');
+    await verifyUntil(visitor, 'El correo de este dominio va firmado.');
     dns.withdraw({ name: records[0]?.name ?? '' });
-    await verifyUntil(visitor, 'Un registro requerido ya no se encuentra.');
+    await verifyUntil(visitor, 'No se encuentra un registro obligatorio.');
     await visitor.dialog.getByText('Con problemas desde').waitFor();
     await visitor.dialog.getByText('verificado, con problemas').waitFor();
   });

@@ -102,7 +102,7 @@ describe('templates', () => {
     await dialog.getByText('+Segundo').waitFor();
     await dialog.getByRole('button', { name: 'Publicar esta versión' }).click();
     await page.getByText('La versión 2 está publicada').first().waitFor();
-    await page.getByRole('button', { name: 'Restaurar la versión 1' }).click();
+    await page.getByRole('button', { name: 'Restaurar como borrador: versión 1' }).click();
     await dialog.getByRole('button', { name: 'Restaurar como borrador' }).click();
     await page.getByText('La versión 3 es un borrador').first().waitFor();
     await page.getByLabel('Asunto').and(page.locator('input[value="Primero"]')).waitFor();

@@ -38,7 +38,7 @@ export const NEW_ATTRIBUTE: AttributeDraft = {
   memberVisible: false,
 };
 
-/** Whether values of a type are numbers. */
+/** Tells whether values of a type are numbers. */
 export const isNumeric = (type: AttributeType): boolean => type === 'integer' || type === 'number';
 const isText = (type: AttributeType): boolean => type === 'string' || type === 'string_list';
 
@@ -101,7 +101,7 @@ function valuesOf({ type, values }: AttributeDraft): (string | number)[] | null 
   return lines.map((line) => (Number.isFinite(Number(line)) ? Number(line) : line));
 }
 
-/** Another type; the allowed values stay as they are seen. */
+/** Gives a draft another type; the allowed values stay as they are seen. */
 export function withType(draft: AttributeDraft, type: AttributeType, locale: string): AttributeDraft {
   const { values } = draft;
   if (isNumeric(type) === isNumeric(draft.type)) return { ...draft, type };

@@ -91,11 +91,7 @@ function Bounds({ draft, set, error }: DraftPartProps<AttributeDraft>): ReactNod
     <>
       {takes.values &&
         (isNumeric(draft.type) ? (
-          <NumberLines
-            {...values}
-            value={draft.values}
-            onChange={(typed) => set({ values: typed })}
-          />
+          <NumberLines {...values} value={draft.values} onChange={(typed) => set({ values: typed })} />
         ) : (
           <TextArea
             {...values}

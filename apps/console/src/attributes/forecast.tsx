@@ -27,8 +27,7 @@ export function Forecast({ outcome, action, onClear, busy }: ForecastProps): Rea
           <ul className="flex flex-col gap-1">
             {samples.map(({ contact_id: contact, value }) => (
               <li key={contact}>
-                <ContactName id={contact} />{' '}
-                <code className="font-mono text-xs wrap-anywhere">{value}</code>
+                <ContactName id={contact} /> <code className="font-mono text-xs wrap-anywhere">{value}</code>
               </li>
             ))}
           </ul>

@@ -5,11 +5,13 @@ import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
 import { ChooseContact } from './merge/choose-contact.tsx';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 interface WhoseProps {
   /** The id; empty before one is chosen. */
   contact: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (contact: string) => void;
 }
 
@@ -40,7 +42,11 @@ export function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
           </Button>
         </div>
       )}
-      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+      {error !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={error} />
+        </p>
+      )}
     </fieldset>
   );
 }

@@ -12,6 +12,7 @@ import type objects from '../objects/messages.en.json';
 import type organization from '../organization/messages.en.json';
 import type loyalty from '../loyalty/messages.en.json';
 import type messages from '../messages/messages.en.json';
+import type problems from '../problems/messages.en.json';
 import type people from '../people/messages.en.json';
 import type privacy from '../privacy/messages.en.json';
 import type senderDomains from '../sender-domains/messages.en.json';
@@ -38,6 +39,7 @@ export interface Messages {
   loyalty: typeof loyalty;
   messages: typeof messages;
   people: typeof people;
+  problems: typeof problems;
   privacy: typeof privacy;
   'sender-domains': typeof senderDomains;
   segments: typeof segments;

@@ -11,6 +11,7 @@ import { columnsOf, guessForm, type FileForm } from './file-header.ts';
 import { ImportErrors } from './import-errors.tsx';
 import { Outcome } from './outcome.tsx';
 import { isOver, useImport, useUpload, type Import } from './use-imports.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 const MATCHES = ['external_id', 'email', 'phone'] as const;
 const EXISTING = ['update', 'skip', 'fail'] as const;
@@ -181,6 +182,7 @@ function Columns({ chosen, onChange, error }: FormProps & { error: unknown }): R
   const t = useTranslations('imports');
   const list = useId();
   const { columns = [], fields } = chosen;
+  const wrong = problemAt(error, '/mapping');
   return (
     <Section title={t('columns')} lead={t('columnsLead')}>
       <datalist id={list}>
@@ -199,7 +201,11 @@ function Columns({ chosen, onChange, error }: FormProps & { error: unknown }): R
           onChange={({ target }) => onChange({ ...chosen, fields: { ...fields, [column]: target.value } })}
         />
       ))}
-      {problemAt(error, '/mapping') !== undefined && <Note tone="warn">{problemAt(error, '/mapping')}</Note>}
+      {wrong !== undefined && (
+        <Note tone="warn">
+          <FaultText fault={wrong} />
+        </Note>
+      )}
     </Section>
   );
 }

@@ -1,4 +1,3 @@
-import { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState, type FormEvent, type ReactNode } from 'react';
@@ -11,6 +10,7 @@ import { Failure } from '../ui/notices.tsx';
 import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
 import { CHANNELS, SUPPRESSION_REASONS, type Channel } from './vocabulary.ts';
+import { problemAt } from '../ui/problem-at.ts';
 
 interface Draft {
   channel: Channel;
@@ -43,10 +43,7 @@ function SuppressionForm({ onDone }: { onDone: () => void }): ReactNode {
   const t = useTranslations('messages');
   const [draft, setDraft] = useState(NOTHING);
   const add = useAdd(onDone);
-  const wrong =
-    add.error instanceof ProblemError
-      ? add.error.errors.find(({ pointer }) => pointer === '/address')?.detail
-      : undefined;
+  const wrong = problemAt(add.error, '/address');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     add.mutate(draft);

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { NumberField } from '../ui/number-field.tsx';
-import { problemAt } from '../ui/problem-at.ts';
+import { problemAt, type Fault } from '../ui/problem-at.ts';
 import {
   CONSENT_MODES,
   FIELDS_OF,
@@ -29,7 +29,7 @@ interface FieldsProps {
 export function ChannelFields(props: FieldsProps): ReactNode {
   const { channel, draft, onChange, error } = props;
   const t = useTranslations('messages');
-  const wrong = (field: string): string | undefined => problemAt(error, `/channels/${channel}/${field}`);
+  const wrong = (field: string): Fault | undefined => problemAt(error, `/channels/${channel}/${field}`);
   return (
     <>
       <Checkbox
@@ -139,7 +139,7 @@ interface SecretFieldProps extends Omit<FieldsProps, 'error'> {
   name: ProviderField['name'];
   /** Whether it is one of several lines. */
   file: boolean;
-  error: string | undefined;
+  error: Fault | undefined;
 }
 
 /** Written, never shown: what is there stays unless another is written, or it is to be erased. */

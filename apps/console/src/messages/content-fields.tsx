@@ -7,11 +7,12 @@ import { NameSelect } from '../ui/name-select.tsx';
 import { useChannelSettings, topicsIn } from './use-channels.ts';
 import { useMessageTemplates } from './use-templates.ts';
 import type { Channel } from './vocabulary.ts';
+import type { Fault } from '../ui/problem-at.ts';
 
 interface ContentFieldProps {
   channel: Channel;
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (value: string) => void;
 }
 

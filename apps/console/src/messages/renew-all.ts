@@ -6,7 +6,7 @@ import { isPublished, type Template } from './template.ts';
 export interface Renewal {
   done: number;
   of: number;
-  refused: readonly { name: string; id: string; why: string }[];
+  refused: readonly { name: string; id: string; error: ProblemError }[];
 }
 
 interface Calls {
@@ -42,12 +42,8 @@ export async function renewEach(
       } else await renew(id, false);
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error;
-      refused.push({ id, name, why: reasonOf(error) });
+      refused.push({ id, name, error });
     }
   }
   return told(users.length);
-}
-
-function reasonOf({ title, detail, errors }: ProblemError): string {
-  return errors[0]?.detail ?? detail ?? title;
 }

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { Select, TextArea, TextField } from '../ui/form.tsx';
-import { problemAt } from '../ui/problem-at.ts';
+import { problemAt, type Fault } from '../ui/problem-at.ts';
 import { BODIES, isOptional, partNames, partsIn, renderTag, type TemplateDraft } from './template.ts';
 import { usePieces } from './use-templates.ts';
 import { isOneOf } from './vocabulary.ts';
@@ -105,7 +105,7 @@ interface PartProps {
   draft: TemplateDraft;
   part: string;
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (text: string) => void;
   onFocus: () => void;
   area: (element: HTMLTextAreaElement) => void;

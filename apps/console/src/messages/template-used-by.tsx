@@ -1,3 +1,4 @@
+import type { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -15,6 +16,7 @@ import { mayHoldOlder, toRenew, type Template } from './template.ts';
 import { Published, ToTemplate } from './template-state.tsx';
 import { HeldVersion } from './template-uses.tsx';
 import { useTemplatesChanged } from './use-templates.ts';
+import { EnglishDetail, FaultText, useReasonOf } from '../ui/problem-words.tsx';
 
 const SHOWN = 50;
 const READ_AT_ONCE = 200;
@@ -115,6 +117,19 @@ function RenewingAll({ template, onClose }: { template: Template; onClose: () =>
   );
 }
 
+/** Says why one was not renewed: what is wrong inside of it, where the API says so. */
+function Refusal({ error }: { error: ProblemError }): ReactNode {
+  const reasonOf = useReasonOf();
+  const [first] = error.errors;
+  return first === undefined ? (
+    <>
+      {reasonOf(error)} <EnglishDetail detail={error.detail} />
+    </>
+  ) : (
+    <FaultText fault={{ code: first.code, detail: first.detail }} />
+  );
+}
+
 function HowFar({ renewal: { done, of, refused } }: { renewal: Renewal }): ReactNode {
   const t = useTranslations('messages');
   return (
@@ -125,9 +140,9 @@ function HowFar({ renewal: { done, of, refused } }: { renewal: Renewal }): React
       </p>
       {refused.length > 0 && (
         <ul className="flex flex-col gap-1 rounded-panel bg-bad-soft px-4 py-3 text-bad">
-          {refused.map(({ id, name, why }) => (
+          {refused.map(({ id, name, error }) => (
             <li key={id}>
-              <bdi className="font-medium">{name}</bdi> {why}
+              <bdi className="font-medium">{name}</bdi> <Refusal error={error} />
             </li>
           ))}
         </ul>

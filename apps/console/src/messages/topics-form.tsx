@@ -12,6 +12,7 @@ import { useEdit, type Reading } from '../ui/use-edit.tsx';
 import type { ChannelSettings, Topic } from './channel-draft.ts';
 import { topicsIn, useChannelDocument } from './use-channels.ts';
 import { CHANNELS } from './vocabulary.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 const MOST_TOPICS = 50;
 
@@ -119,7 +120,11 @@ function TopicFields({ at, topic, error, onChange, onRemove }: TopicFieldsProps)
             />
           ))}
         </div>
-        {wrong !== undefined && <p className="text-xs text-bad">{wrong}</p>}
+        {wrong !== undefined && (
+          <p className="text-xs text-bad">
+            <FaultText fault={wrong} />
+          </p>
+        )}
         <Checkbox
           label={t('topicDefault')}
           checked={topic.default}

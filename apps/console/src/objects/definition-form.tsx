@@ -8,6 +8,7 @@ import { problemAt } from '../ui/problem-at.ts';
 import { keyFor, newField, type DefinitionDraft, type FieldDraft } from './definition-draft.ts';
 import { FieldEditor } from './field-editor.tsx';
 import { MOST_INDEXED } from './object.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 const MOST_FIELDS = 100;
 
@@ -21,6 +22,7 @@ export function DefinitionForm({ stored = false, ...props }: DefinitionFormProps
   const t = useTranslations('objects');
   const { draft, set, error } = partOf(props);
   const [slugTouched, setSlugTouched] = useState(false);
+  const wrong = problemAt(error, '/fields');
   const indexed = draft.fields.filter((field) => field.indexed || field.unique).length;
   return (
     <FormFrame {...props}>
@@ -56,8 +58,10 @@ export function DefinitionForm({ stored = false, ...props }: DefinitionFormProps
       </div>
       <FormPart title={t('fields')}>
         <p className="text-xs text-soft">{t('indexedOf', { count: indexed, most: MOST_INDEXED })}</p>
-        {problemAt(error, '/fields') !== undefined && (
-          <p className="text-xs text-bad">{problemAt(error, '/fields')}</p>
+        {wrong !== undefined && (
+          <p className="text-xs text-bad">
+            <FaultText fault={wrong} />
+          </p>
         )}
         <Fields fields={draft.fields} error={error} onChange={(fields) => set({ fields })} />
       </FormPart>

@@ -8,11 +8,13 @@ import { keyFor, type FieldDraft } from './definition-draft.ts';
 import { CONTACT, FIELD_TYPES, type FieldType } from './object.ts';
 import { OptionsEditor } from './options-editor.tsx';
 import { useDefinitions } from './use-objects.ts';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 interface FieldEditorProps {
   field: FieldDraft;
   /** What the API says of a member of it; of the whole with ''. */
-  problem: (within: string) => string | undefined;
+  problem: (within: string) => Fault | undefined;
   onChange: (field: FieldDraft) => void;
   onRemove: () => void;
 }
@@ -53,7 +55,11 @@ export function FieldEditor({ field, problem, onChange, onRemove }: FieldEditorP
           <X aria-hidden className="size-4" />
         </IconButton>
       </div>
-      {wrong !== undefined && !open && <p className="text-xs text-bad">{wrong}</p>}
+      {wrong !== undefined && !open && (
+        <p className="text-xs text-bad">
+          <FaultText fault={wrong} />
+        </p>
+      )}
       {open && (
         <>
           <Naming field={field} problem={problem} set={set} />
@@ -224,7 +230,11 @@ function Flags({ field, problem, set }: PartProps): ReactNode {
           />
         )}
       </div>
-      {wrong !== undefined && <p className="text-xs text-bad">{wrong}</p>}
+      {wrong !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={wrong} />
+        </p>
+      )}
       {field.archived && <p className="text-xs text-soft">{t('archivedHint')}</p>}
     </div>
   );

@@ -4,22 +4,29 @@ import { useTranslations } from 'use-intl';
 import { Button, IconButton } from '../ui/button.tsx';
 import { Checkbox } from '../ui/form.tsx';
 import type { EnumOption } from './object.ts';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 const MOST_OPTIONS = 200;
 
 interface OptionsEditorProps {
   options: readonly EnumOption[];
-  problem: (at: string) => string | undefined;
+  problem: (at: string) => Fault | undefined;
   onChange: (options: readonly EnumOption[]) => void;
 }
 
 /** What one can choose from: a value that programs read, a name that people read. */
 export function OptionsEditor({ options, problem, onChange }: OptionsEditorProps): ReactNode {
   const t = useTranslations('objects');
+  const wrong = problem('');
   return (
     <fieldset className="flex min-w-0 flex-col gap-2">
       <legend className="mb-1 text-xs font-medium">{t('options')}</legend>
-      {problem('') !== undefined && <p className="text-xs text-bad">{problem('')}</p>}
+      {wrong !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={wrong} />
+        </p>
+      )}
       {options.map((option, at) => {
         const set = (changed: Partial<EnumOption>): void =>
           onChange(options.with(at, { ...option, ...changed }));
@@ -63,7 +70,11 @@ export function OptionsEditor({ options, problem, onChange }: OptionsEditorProps
                 <X aria-hidden className="size-4" />
               </IconButton>
             </div>
-            {wrong !== undefined && <p className="text-xs text-bad">{wrong}</p>}
+            {wrong !== undefined && (
+              <p className="text-xs text-bad">
+                <FaultText fault={wrong} />
+              </p>
+            )}
           </div>
         );
       })}

@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl';
 import { FormFrame, partOf, type DraftFormProps } from '../ui/draft-form.tsx';
 import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
 import { NumberField } from '../ui/number-field.tsx';
-import { problemAt } from '../ui/problem-at.ts';
+import { problemAt, type Fault } from '../ui/problem-at.ts';
 import { openFields, type ObjectDefinition, type ObjectField } from './object.ts';
 import { ReferenceField } from './reference-field.tsx';
 import type { ValueDrafts } from './value-draft.ts';
@@ -40,7 +40,7 @@ export function RecordForm({ definition, ...props }: RecordFormProps): ReactNode
 interface ValueFieldProps {
   field: ObjectField;
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (value: string) => void;
 }
 

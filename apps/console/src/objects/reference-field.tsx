@@ -19,6 +19,8 @@ import {
 } from './object.ts';
 import { useDefinitions } from './use-objects.ts';
 import { RecordReference } from './value-view.tsx';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 const OFFERED = 20;
 
@@ -26,7 +28,7 @@ interface ReferenceFieldProps {
   field: ObjectField;
   /** An id; empty for none. */
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (id: string) => void;
 }
 
@@ -62,7 +64,11 @@ export function ReferenceField({ field, value, error, onChange }: ReferenceField
       )}
       {value === '' && target === CONTACT && <ChooseContact except={undefined} onChoose={onChange} />}
       {value === '' && target !== CONTACT && <ChooseRecord target={target} onChoose={onChange} />}
-      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+      {error !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={error} />
+        </p>
+      )}
     </fieldset>
   );
 }

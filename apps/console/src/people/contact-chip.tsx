@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { ContactName } from './person.tsx';
 
-/** Whose rows a list shows alone, by name, and the way back to everybody's. */
+/** Names the contact whose rows alone a list shows, and leads back to everybody's. */
 export function ContactChip({ id, onClear }: { id: string; onClear: () => void }): ReactNode {
   const t = useTranslations('people');
   return (

@@ -64,7 +64,12 @@ interface ContactNameProps extends PersonProps {
 }
 
 /** A contact by name, and the way to its page. */
-export function ContactName({ id, externalId, plain = false, withAddress = false }: ContactNameProps): ReactNode {
+export function ContactName({
+  id,
+  externalId,
+  plain = false,
+  withAddress = false,
+}: ContactNameProps): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
   const known = usePersonNames('contact', id);
@@ -105,7 +110,7 @@ export function ResourceName({ type, id }: { type: string; id: string }): ReactN
   return <code className="truncate font-mono text-xs text-soft">{id}</code>;
 }
 
-/** Who did something: a person by name, anything else by what it is. */
+/** Shows who did something: a person by name, anything else by what it is. */
 export function Actor({ type, id }: { type: string; id: string }): ReactNode {
   const t = useTranslations('people');
   if (type === 'user') return <UserName id={id} />;

@@ -4,7 +4,7 @@ import { useMay } from '../session/use-session.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { gathered } from './gathered.ts';
 
-/** What a person is called, and where they are reached. */
+/** A person's name, and where they are reached. */
 export interface PersonNames {
   /** Undefined where none is known. */
   name: string | undefined;
@@ -12,10 +12,9 @@ export interface PersonNames {
   address: string | undefined;
 }
 
-/** How it stands with a person of whom only the id is known. */
+/** The state of reading a person of whom only the id is known. */
 export type Known =
-  | { state: 'loading' | 'forbidden' | 'gone' | 'failed' }
-  | ({ state: 'known' } & PersonNames);
+  { state: 'loading' | 'forbidden' | 'gone' | 'failed' } | ({ state: 'known' } & PersonNames);
 
 /** Ids that one filter takes. */
 const MOST_IDS = 100;
@@ -24,7 +23,7 @@ const NAMES_STAND_MS = 60_000;
 type Kind = 'contact' | 'user';
 type Read = (id: string) => Promise<PersonNames | null>;
 
-/** The names of a contact, of what a list or a page has of it. */
+/** Finds the names of a contact in what a list or a page has of it. */
 export function namesOfContact(contact: {
   first_name: string | null;
   last_name: string | null;

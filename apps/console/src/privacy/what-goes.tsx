@@ -6,7 +6,7 @@ import { Note } from '../ui/notices.tsx';
 const GOES = ['profile', 'events', 'notes', 'records', 'messages', 'requests'] as const;
 const STAYS = ['consents', 'points', 'sends', 'blocklist', 'audit'] as const;
 
-/** Whom an erasure erases, what of the person goes, and what stays without the person (core.md §10). */
+/** Says whom an erasure erases, what of the person goes, and what stays without the person (core.md §10). */
 export function WhatGoes({ contact }: { contact: string }): ReactNode {
   const t = useTranslations('privacy');
   return (

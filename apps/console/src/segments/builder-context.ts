@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react';
+import type { Fault } from '../ui/problem-at.ts';
 import { replace } from './edit-rule.ts';
 import type { NewKey, Node } from './rule.ts';
 
@@ -9,7 +10,7 @@ export interface Builder {
   change: (root: Node, focus?: string) => void;
   newKey: NewKey;
   /** What is wrong, by the API's pointers. */
-  problems: ReadonlyMap<string, string>;
+  problems: ReadonlyMap<string, Fault>;
 }
 
 const BuilderContext = createContext<Builder | undefined>(undefined);

@@ -5,13 +5,15 @@ import { Button, IconButton } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
 import type { Condition, NewKey, Op } from './rule.ts';
 import { TestFields } from './test-fields.tsx';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 interface ConditionListProps {
   conditions: readonly Condition[];
   onChange: (conditions: readonly Condition[]) => void;
   newKey: NewKey;
   /** What is wrong at a pointer below the list: `/0/value`; the list itself has none. */
-  problemAt: (path: string) => string | undefined;
+  problemAt: (path: string) => Fault | undefined;
   /** What one can be compared by; all unless given. */
   ops?: readonly Op[];
   /** What is compared, where it is no property of an event. */
@@ -66,7 +68,11 @@ export function ConditionList(props: ConditionListProps): ReactNode {
           </div>
         </fieldset>
       ))}
-      {wrong !== undefined && <p className="text-xs text-bad">{wrong}</p>}
+      {wrong !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={wrong} />
+        </p>
+      )}
       <span>
         <Button look="quiet" className="px-2!" onClick={() => onChange([...conditions, more()])}>
           <Plus aria-hidden className="size-4" />

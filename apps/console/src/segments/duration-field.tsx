@@ -4,12 +4,13 @@ import { Field } from '../ui/form.tsx';
 import { useNumberText, type NumberText } from '../ui/number-field.tsx';
 import { NO_NUMBER } from '../ui/number-text.ts';
 import { inOneUnit, UNITS, written, type Unit } from './duration.ts';
+import type { Fault } from '../ui/problem-at.ts';
 
 interface DurationFieldProps {
   label: string;
   /** ISO 8601. */
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (value: string) => void;
 }
 

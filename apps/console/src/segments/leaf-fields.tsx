@@ -12,6 +12,7 @@ import {
   type ConsentLeaf,
 } from './rule.ts';
 import { TestFields } from './test-fields.tsx';
+import type { Fault } from '../ui/problem-at.ts';
 
 /** A field of the contact, or `attributes.<key>`, and what it is compared with. */
 export function AttributeFields({ node, pointer }: { node: AttributeLeaf; pointer: string }): ReactNode {
@@ -82,7 +83,7 @@ interface SuggestedProps {
   label: string;
   value: string;
   suggestions: readonly string[];
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (value: string) => void;
 }
 

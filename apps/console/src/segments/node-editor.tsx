@@ -1,5 +1,6 @@
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { FaultText } from '../ui/problem-words.tsx';
 import { AddButtons } from './add-buttons.tsx';
 import { useBuilder, useReplace } from './builder-context.ts';
 import { isLeaf } from './edit-rule.ts';
@@ -57,7 +58,11 @@ export function NodeEditor({ node, pointer, place }: NodeEditorProps): ReactNode
         <Kind node={node} />
         <NodeActions moves={moves} isRoot={pointer === '/rule'} />
       </div>
-      {problem !== undefined && <p className="mt-1 text-xs text-bad">{problem}</p>}
+      {problem !== undefined && (
+        <p className="mt-1 text-xs text-bad">
+          <FaultText fault={problem} />
+        </p>
+      )}
       <Content node={node} pointer={pointer} />
     </div>
   );

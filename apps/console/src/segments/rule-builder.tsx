@@ -1,5 +1,6 @@
 import { useEffect, useRef, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import type { Fault } from '../ui/problem-at.ts';
 import { NodeEditor } from './node-editor.tsx';
 import { BuilderProvider, type Builder } from './builder-context.ts';
 import type { NewKey, Node } from './rule.ts';
@@ -8,7 +9,7 @@ interface RuleBuilderProps {
   root: Node;
   onChange: (root: Node) => void;
   newKey: NewKey;
-  problems: ReadonlyMap<string, string>;
+  problems: ReadonlyMap<string, Fault>;
 }
 
 /** A rule as a tree that one adds to, nests, moves and takes from; all of it by keyboard too. */

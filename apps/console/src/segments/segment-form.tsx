@@ -9,6 +9,7 @@ import { Preview } from './preview.tsx';
 import { RawJson } from './raw-json.tsx';
 import { RuleBuilder } from './rule-builder.tsx';
 import { toRule, type NewKey, type Node } from './rule.ts';
+import type { Fault } from '../ui/problem-at.ts';
 
 /** A segment as it is written in the form. */
 export interface SegmentDraft {
@@ -36,7 +37,7 @@ export function SegmentForm(props: SegmentFormProps): ReactNode {
   const t = useTranslations('segments');
   const [tried, setTried] = useState(false);
   const wrong = checkRule(draft.root);
-  const problems = new Map([
+  const problems = new Map<string, Fault>([
     ...(tried ? wrong.map(({ pointer, fault }) => [pointer, t(`faults.${fault}`)] as const) : []),
     ...refusals(error),
   ]);
@@ -94,9 +95,9 @@ export function SegmentForm(props: SegmentFormProps): ReactNode {
 }
 
 /** What the API says is wrong, by pointer. */
-function refusals(error: unknown): (readonly [string, string])[] {
+function refusals(error: unknown): (readonly [string, Fault])[] {
   if (!(error instanceof ProblemError)) return [];
   return error.errors.flatMap(({ pointer, detail, code }) =>
-    pointer === undefined ? [] : [[pointer, detail ?? code] as const],
+    pointer === undefined ? [] : [[pointer, { code, detail }] as const],
   );
 }

@@ -7,10 +7,12 @@ import { useUnderstood } from '../ui/number-field.tsx';
 import { DurationField } from './duration-field.tsx';
 import { kindsFor, ordersTexts, readAs, shown, typed, withOp } from './edit-test.ts';
 import { OPS, type Draft, type Op, type TestDraft } from './rule.ts';
+import type { Fault } from '../ui/problem-at.ts';
+import { FaultText } from '../ui/problem-words.tsx';
 
 interface TestFieldsProps {
   test: TestDraft;
-  error: string | undefined;
+  error: Fault | undefined;
   onChange: (test: TestDraft) => void;
   /** Those that can be asked with; all unless given. */
   ops?: readonly Op[];
@@ -150,7 +152,11 @@ function ListFields({ test: { op, drafts }, error, onChange }: TestFieldsProps):
           </IconButton>
         </span>
       ))}
-      {error !== undefined && <p className="text-xs text-bad">{error}</p>}
+      {error !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={error} />
+        </p>
+      )}
       <span>
         <Button
           look="quiet"

@@ -1,10 +1,12 @@
 import { useId, type ComponentProps, type ReactNode } from 'react';
 import { fromLocal, toLocal } from './local-instant.ts';
+import type { Fault } from './problem-at.ts';
+import { FaultText } from './problem-words.tsx';
 
 interface FieldProps {
   label: string;
   hint?: ReactNode;
-  error?: string | undefined;
+  error?: Fault | undefined;
   /** Gets the ids that tie it to its label, hint and error. */
   children: (tie: {
     id: string;
@@ -36,7 +38,7 @@ export function Field({ label, hint, error, children }: FieldProps): ReactNode {
       )}
       {error !== undefined && (
         <p id={`${id}-error`} className="text-xs text-bad">
-          {error}
+          <FaultText fault={error} />
         </p>
       )}
     </div>

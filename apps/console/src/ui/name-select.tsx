@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import { usePerson } from '../session/use-session.tsx';
 import { SearchField } from './filters.tsx';
 import { Select, TextField } from './form.tsx';
+import type { Fault } from './problem-at.ts';
 
 /** Names to choose from, and whether there are more than these. */
 interface Names {
@@ -21,7 +22,7 @@ interface NameSelectProps {
   prefix: string;
   onPrefix: (prefix: string) => void;
   value: string;
-  error: string | undefined;
+  error: Fault | undefined;
   /** Where there is nothing to choose. */
   none: ReactNode;
   onChange: (id: string) => void;

@@ -1,9 +1,10 @@
-import { NetworkError, ProblemError } from '@customer-platform/client';
+import { ProblemError } from '@customer-platform/client';
 import { CircleAlert, Inbox, LockKeyhole } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
+import { EnglishDetail, FaultText, useReasonOf } from './problem-words.tsx';
 
 /** A place where something could be, and is not yet: what it would show, and the one step that fills it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }): ReactNode {
@@ -34,15 +35,6 @@ export function Forbidden({ permission }: { permission: string }): ReactNode {
   );
 }
 
-/** Says in a sentence why something failed. */
-export function useReasonOf(): (error: unknown) => string {
-  const t = useTranslations('ui');
-  return (error) => {
-    if (error instanceof NetworkError) return t('offline');
-    return error instanceof ProblemError ? error.title : t('failed');
-  };
-}
-
 /** What went wrong, what to do, and the correlation id to copy. */
 export function Failure({ error, again }: { error: unknown; again?: () => void }): ReactNode {
   const t = useTranslations('ui');
@@ -56,10 +48,15 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
       <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <div className="min-w-0 grow basis-60">
         <p className="font-medium">{reasonOf(error)}</p>
-        {problem?.detail !== undefined && <p>{problem.detail}</p>}
-        {problem?.errors.map(({ pointer, parameter, detail }) => (
+        {problem?.detail !== undefined && (
+          <p>
+            <EnglishDetail detail={problem.detail} />
+          </p>
+        )}
+        {problem?.errors.map(({ pointer, parameter, code, detail }) => (
           <p key={`${pointer ?? parameter ?? ''}${detail}`}>
-            <code className="font-mono text-xs">{pointer ?? parameter}</code> {detail}
+            <code className="font-mono text-xs">{pointer ?? parameter}</code>{' '}
+            <FaultText fault={{ code, detail }} />
           </p>
         ))}
         {id !== undefined && (

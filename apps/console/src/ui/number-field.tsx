@@ -2,6 +2,7 @@ import { useEffect, useRef, useState, type ReactNode, type RefObject } from 'rea
 import { useFormatter, useLocale, useTranslations } from 'use-intl';
 import { Field } from './form.tsx';
 import { plainOf, writeNumber } from './number-text.ts';
+import type { Fault } from './problem-at.ts';
 
 const EVERY_DIGIT = { maximumFractionDigits: 20 } as const;
 
@@ -87,7 +88,7 @@ function useFault({ min, max, fraction = false }: NumberBounds): (read: number) 
 interface NumberFieldProps extends NumberBounds {
   label: string;
   hint?: ReactNode;
-  error?: string | undefined;
+  error?: Fault | undefined;
   /** The number as JSON writes it; empty for none. */
   value: string;
   onChange: (value: string) => void;

@@ -3,11 +3,12 @@ import { useFormatter, useLocale, useTranslations } from 'use-intl';
 import { TextArea } from './form.tsx';
 import { useUnderstood } from './number-field.tsx';
 import { plainLines, writtenLines } from './number-text.ts';
+import type { Fault } from './problem-at.ts';
 
 interface NumberLinesProps {
   label: string;
   hint: string;
-  error?: string | undefined;
+  error?: Fault | undefined;
   /** Numbers as JSON writes them, one a line. */
   value: string;
   onChange: (value: string) => void;

@@ -9,15 +9,15 @@ function refusal(...errors: { pointer?: string; code: string; detail?: string }[
 describe('what a refusal says of a field', () => {
   it('is found at the field, and at what is inside it', () => {
     const error = refusal({ pointer: '/events/3', code: 'invalid_enum', detail: 'No such event.' });
-    expect(problemAt(error, '/events', true)).toBe('No such event.');
+    expect(problemAt(error, '/events', true)).toEqual({ code: 'invalid_enum', detail: 'No such event.' });
     expect(problemAt(error, '/events')).toBeUndefined();
     expect(problemAt(error, '/event', true)).toBeUndefined();
   });
 
   it('is its code where it says no more', () => {
     const error = refusal({ pointer: '/name', code: 'required' });
-    expect(problemAt(error, '/name')).toBe('required');
-    expect(problemsAt(error)).toEqual({ '/name': 'required' });
+    expect(problemAt(error, '/name')).toEqual({ code: 'required', detail: undefined });
+    expect(problemsAt(error)).toEqual({ '/name': { code: 'required', detail: undefined } });
   });
 
   it('stands at the fields of the form, or above them', () => {

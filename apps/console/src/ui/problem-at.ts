@@ -1,20 +1,29 @@
 import { ProblemError } from '@customer-platform/client';
 
-/** What a refusal says of one field of a form, by its JSON Pointer; with `inside` also of what is within it. */
-export function problemAt(error: unknown, pointer: string, inside = false): string | undefined {
+/** A refusal's word on one field: its stable code, and the detail, which is in English. */
+export interface FieldFault {
+  code: string;
+  detail: string | undefined;
+}
+
+/** The fault of a field: a sentence of the page's own language, or what the API says. */
+export type Fault = string | FieldFault;
+
+/** Finds what a refusal says of one field of a form, by its JSON Pointer; with `inside` also of what is within it. */
+export function problemAt(error: unknown, pointer: string, inside = false): FieldFault | undefined {
   if (!(error instanceof ProblemError)) return undefined;
   const found = error.errors.find(
     (each) => each.pointer === pointer || (inside && each.pointer?.startsWith(`${pointer}/`) === true),
   );
-  return found === undefined ? undefined : (found.detail ?? found.code);
+  return found === undefined ? undefined : { code: found.code, detail: found.detail };
 }
 
-/** Of all fields, by their JSON Pointers. */
-export function problemsAt(error: unknown): Readonly<Record<string, string | undefined>> {
+/** Finds the same of all fields, by their JSON Pointers. */
+export function problemsAt(error: unknown): Readonly<Record<string, FieldFault | undefined>> {
   if (!(error instanceof ProblemError)) return {};
   return Object.fromEntries(
     error.errors.flatMap(({ pointer, detail, code }) =>
-      pointer === undefined ? [] : [[pointer, detail ?? code] as const],
+      pointer === undefined ? [] : [[pointer, { code, detail }] as const],
     ),
   );
 }

@@ -1,7 +1,7 @@
 import { createContext, lazy, Suspense, useContext, useEffect, useState, type ReactNode } from 'react';
 import { CatchBoundary } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
-import { useReasonOf } from './notices.tsx';
+import { useReasonOf } from './problem-words.tsx';
 import { Sayings } from './sayings.ts';
 
 // Nothing is said before something was done: it comes after the first screen.

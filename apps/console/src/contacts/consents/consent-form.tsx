@@ -6,7 +6,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { problemsAt } from '../../ui/problem-at.ts';
+import { problemsAt, type Fault } from '../../ui/problem-at.ts';
 import { useWords } from '../timeline/words.tsx';
 import { useChange } from '../use-change.ts';
 
@@ -97,7 +97,7 @@ interface ChoicesProps {
     value: string;
     onChange: (event: { target: { value: string } }) => void;
   };
-  errors: Readonly<Record<string, string | undefined>>;
+  errors: Readonly<Record<string, Fault | undefined>>;
 }
 
 function Choices({ set, errors }: ChoicesProps): ReactNode {

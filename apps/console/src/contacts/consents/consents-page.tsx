@@ -62,7 +62,7 @@ export function ConsentsPage(): ReactNode {
   );
 }
 
-/** What is sent without a word of the person, and what is not: by how the channels are set up. */
+/** Says what is sent without a word of the person, and what is not: by how the channels are set up. */
 function Modes(): ReactNode {
   const t = useTranslations('contacts');
   const words = useWords();

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl';
 import { useMay } from '../../session/use-session.tsx';
 import { Checkbox, TextField } from '../../ui/form.tsx';
 import { problemAt } from '../../ui/problem-at.ts';
+import { FaultText } from '../../ui/problem-words.tsx';
 
 /** What most programs need; the matrix of roles has every permission. */
 const OFFERED = [
@@ -71,7 +72,11 @@ export function KeyRole({ draft, onChange, error }: KeyRoleProps): ReactNode {
           />
         ))}
       </fieldset>
-      {refused !== undefined && <p className="text-xs text-bad">{refused}</p>}
+      {refused !== undefined && (
+        <p className="text-xs text-bad">
+          <FaultText fault={refused} />
+        </p>
+      )}
     </div>
   );
 }

@@ -4,11 +4,12 @@ import { useTranslations } from 'use-intl';
 import { Checkbox, TextField } from '../../ui/form.tsx';
 import { webhookEventsOf } from '../reference/open-api.ts';
 import { useOpenApi } from '../reference/use-open-api.ts';
+import type { Fault } from '../../ui/problem-at.ts';
 
 interface EventPickerProps {
   chosen: readonly string[];
   onChange: (chosen: string[]) => void;
-  error: string | undefined;
+  error: Fault | undefined;
 }
 
 /** The events that an endpoint is sent, of those that the platform's own document names. */

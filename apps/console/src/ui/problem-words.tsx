@@ -1,0 +1,48 @@
+import { NetworkError, ProblemError } from '@customer-platform/client';
+import type { ReactNode } from 'react';
+import { useLocale, useTranslations } from 'use-intl';
+import type { Fault, FieldFault } from './problem-at.ts';
+
+/** Says in a sentence of the page's language why something failed, by its stable code. */
+export function useReasonOf(): (error: unknown) => string {
+  const t = useTranslations('ui');
+  const codeWords = useCodeWords();
+  const unknown = useTranslations('problems');
+  const locale = useLocale();
+  return (error) => {
+    if (error instanceof NetworkError) return t('offline');
+    if (!(error instanceof ProblemError)) return t('failed');
+    return codeWords(error.code) ?? (locale === 'en' ? error.title : unknown('unknown'));
+  };
+}
+
+/** A code of a problem or of a field in words; undefined for one that this release does not know. */
+function useCodeWords(): (code: string) => string | undefined {
+  const t = useTranslations('problems');
+  return (code) => {
+    if (!/^[a-z_]+$/.test(code)) return undefined;
+    const [problem, field] = [`codes.${code}` as 'codes.not_found', `fields.${code}` as 'fields.required'];
+    if (t.has(problem)) return t(problem);
+    return t.has(field) ? t(field) : undefined;
+  };
+}
+
+/** Says what is wrong with a field; in another language than English the detail of the API comes second, marked as English. */
+export function FaultText({ fault }: { fault: Fault }): ReactNode {
+  const codeWords = useCodeWords();
+  const locale = useLocale();
+  if (typeof fault === 'string') return fault;
+  const words = codeWords(fault.code);
+  if (locale === 'en' || words === undefined) return fault.detail ?? words ?? fault.code;
+  return (
+    <>
+      {words} <EnglishDetail detail={fault.detail} />
+    </>
+  );
+}
+
+/** Shows what the API says besides, in its own language. */
+export function EnglishDetail({ detail }: Pick<FieldFault, 'detail'>): ReactNode {
+  if (detail === undefined) return null;
+  return <span lang="en">{detail}</span>;
+}
