@@ -1,19 +1,9 @@
 import type { BodyOf, ItemOf } from '@customer-platform/client';
 import { plainLines, writtenLines } from '../ui/number-text.ts';
+import type { AttributeType } from './vocabulary.ts';
 
 export type Attribute = ItemOf<'/v1/core/attribute-definitions'>;
 type NewAttribute = BodyOf<'post', '/v1/core/attribute-definitions'>;
-export type AttributeType = Attribute['type'];
-
-export const TYPES = [
-  'string',
-  'integer',
-  'number',
-  'boolean',
-  'date',
-  'datetime',
-  'string_list',
-] as const satisfies readonly AttributeType[];
 
 /** A definition as its form holds it: numbers as JSON writes them, allowed values one a line. */
 export interface AttributeDraft {

@@ -5,14 +5,8 @@ import { Checkbox, Select, TextArea, TextField } from '../ui/form.tsx';
 import { NumberField } from '../ui/number-field.tsx';
 import { NumberLines } from '../ui/number-lines.tsx';
 import { problemAt } from '../ui/problem-at.ts';
-import {
-  boundsOf,
-  isNumeric,
-  TYPES,
-  withType,
-  type AttributeDraft,
-  type AttributeType,
-} from './attribute-draft.ts';
+import { boundsOf, isNumeric, withType, type AttributeDraft } from './attribute-draft.ts';
+import { TYPES, type AttributeType } from './vocabulary.ts';
 
 interface AttributeFormProps extends DraftFormProps<AttributeDraft> {
   /** Set once. */

@@ -9,7 +9,8 @@ import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
-import { TYPES, type Attribute } from './attribute-draft.ts';
+import type { Attribute } from './attribute-draft.ts';
+import { TYPES } from './vocabulary.ts';
 import { AttributeState } from './attribute-facts.tsx';
 import { attributesRoute, type AttributesSearch } from './routes.ts';
 

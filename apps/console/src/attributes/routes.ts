@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { TYPES, type AttributeType } from './attribute-draft.ts';
+import { TYPES, type AttributeType } from './vocabulary.ts';
 
 /** What filters the attributes, and which of them stands beside the list; `new` is the form of another one. */
 export interface AttributesSearch {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import {
   AUDIENCE_TYPES,
   bodyOf,
-  CAMPAIGN_STATES,
   dataOf,
   doneOf,
   draftOf,
@@ -16,6 +15,7 @@ import {
   SKIP_REASONS,
   type Campaign,
 } from './campaign.ts';
+import { CAMPAIGN_STATES } from './vocabulary.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
 

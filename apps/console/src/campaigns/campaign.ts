@@ -2,30 +2,14 @@ import type { BodyOf, Schemas } from '@customer-platform/client';
 import { STATES, type Channel, type State } from '../messages/vocabulary.ts';
 import type { Tone } from '../ui/badge.tsx';
 import { objectOf, readJson } from '../ui/exact-json.ts';
+import type { CampaignState } from './vocabulary.ts';
 
 export type Campaign = Schemas['CampaignDto'];
-export type CampaignState = Campaign['state'];
 export type CampaignRun = NonNullable<Campaign['last_run']>;
 export type NewCampaign = BodyOf<'post', '/v1/messaging/campaigns'>;
 export type AudienceType = Campaign['audience']['type'];
 
-export const CAMPAIGN_STATES = [
-  'draft',
-  'running',
-  'paused',
-  'completed',
-  'canceled',
-] as const satisfies readonly CampaignState[];
 export const AUDIENCE_TYPES = ['segment', 'list'] as const satisfies readonly AudienceType[];
-export const CAMPAIGN_SORTS = [
-  'name',
-  '-name',
-  'created_at',
-  '-created_at',
-  'updated_at',
-  '-updated_at',
-] as const;
-export type CampaignSort = (typeof CAMPAIGN_SORTS)[number];
 
 export const CAMPAIGN_TONES: Record<CampaignState, Tone> = {
   draft: 'neutral',

@@ -11,7 +11,8 @@ import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
-import { CAMPAIGN_SORTS, CAMPAIGN_STATES, doneOf, type Campaign } from './campaign.ts';
+import { doneOf, type Campaign } from './campaign.ts';
+import { CAMPAIGN_SORTS, CAMPAIGN_STATES } from './vocabulary.ts';
 import { CampaignStateBadge } from './campaign-state.tsx';
 import { campaignsRoute, type CampaignsSearch } from './routes.ts';
 

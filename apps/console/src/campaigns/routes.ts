@@ -2,7 +2,7 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { CHANNELS, type Channel } from '../messages/vocabulary.ts';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { CAMPAIGN_SORTS, CAMPAIGN_STATES, type CampaignSort, type CampaignState } from './campaign.ts';
+import { CAMPAIGN_SORTS, CAMPAIGN_STATES, type CampaignSort, type CampaignState } from './vocabulary.ts';
 
 /** What filters and sorts the campaigns, and which of them stands beside the list; `new` is the form of another one. */
 export interface CampaignsSearch {

@@ -1,16 +1,17 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
-import { TEMPLATE_KINDS, type TemplateKind } from './template.ts';
 import {
   CATEGORIES,
+  type Channel,
   CHANNELS,
+  type EventType,
   REASONS,
   ROUTABLE_EVENTS,
   STATES,
   SUPPRESSION_REASONS,
-  type Channel,
-  type EventType,
+  TEMPLATE_KINDS,
+  type TemplateKind,
 } from './vocabulary.ts';
 
 const SENDS_IDS = ['contact_id', 'template_id', 'correlation_id', 'source_id', 'run_id'] as const;

@@ -4,18 +4,10 @@ import { useTranslations } from 'use-intl';
 import { Button } from '../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
 import { problemAt } from '../ui/problem-at.ts';
-import {
-  CONTENT_PLACE,
-  draftAs,
-  emptyParts,
-  partsIn,
-  TEMPLATE_KINDS,
-  type TemplateDraft,
-  type TemplateKind,
-} from './template.ts';
+import { CONTENT_PLACE, draftAs, emptyParts, partsIn, type TemplateDraft } from './template.ts';
 import { TemplateParts } from './template-parts.tsx';
 import { usePieces } from './use-templates.ts';
-import { CHANNELS, type Channel } from './vocabulary.ts';
+import { type Channel, CHANNELS, TEMPLATE_KINDS, type TemplateKind } from './vocabulary.ts';
 
 interface TemplateFormProps {
   draft: TemplateDraft;

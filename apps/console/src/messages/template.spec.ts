@@ -12,8 +12,8 @@ import {
   renderTag,
   toRenew,
   type Template,
-  type TemplateKind,
 } from './template.ts';
+import type { TemplateKind } from './vocabulary.ts';
 
 function aTemplate(over: Partial<Template> = {}): Template {
   return {

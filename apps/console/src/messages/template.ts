@@ -1,14 +1,10 @@
 import type { Schemas } from '@customer-platform/client';
-import { PARTS, type Channel } from './vocabulary.ts';
+import { PARTS, type Channel, type TemplateKind } from './vocabulary.ts';
 
 export type Template = Schemas['TemplateDto'];
 
 /** A layout or partial whose text stands in a version. */
 export type TemplateUse = Schemas['TemplateUseDto'];
-
-/** What a template is: one that is sent, a frame around others, or a piece of them (messaging.md §4). */
-export const TEMPLATE_KINDS = ['message', 'layout', 'partial'] as const;
-export type TemplateKind = (typeof TEMPLATE_KINDS)[number];
 
 /** Parts by locale. */
 type Locales = Record<string, Record<string, unknown>>;

@@ -14,9 +14,9 @@ import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
 import { templatesRoute, type TemplatesSearch } from './routes.ts';
-import { TEMPLATE_KINDS, type Template } from './template.ts';
+import type { Template } from './template.ts';
 import { Published } from './template-state.tsx';
-import { CHANNELS } from './vocabulary.ts';
+import { CHANNELS, TEMPLATE_KINDS } from './vocabulary.ts';
 
 /** What messages are written from. */
 export function TemplatesPage(): ReactNode {

@@ -2,8 +2,8 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { useNames } from '../ui/name-select.tsx';
 import { useOwnQuery, useReadAnew } from '../ui/queries.ts';
-import type { Template, TemplateKind } from './template.ts';
-import type { Channel } from './vocabulary.ts';
+import type { Template } from './template.ts';
+import type { Channel, TemplateKind } from './vocabulary.ts';
 
 /** As many as a page of the API has. */
 const MOST = 200;

@@ -3,6 +3,10 @@ import type { Tone } from '../ui/badge.tsx';
 export const CHANNELS = ['email', 'sms', 'push', 'whatsapp', 'in_app'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
+/** Kinds of templates: one that is sent, a frame around others, or a piece of them (messaging.md §4). */
+export const TEMPLATE_KINDS = ['message', 'layout', 'partial'] as const;
+export type TemplateKind = (typeof TEMPLATE_KINDS)[number];
+
 export const CATEGORIES = ['transactional', 'marketing'] as const;
 
 /** The states of a send, in the order that it goes through them. */

@@ -7,10 +7,10 @@ import {
   knownSort,
   nameOfRecord,
   openFields,
-  valueFiltersIn,
   type ObjectField,
   type ObjectRecord,
 } from './object.ts';
+import { valueFiltersIn } from './value-filters.ts';
 
 const read = (path: string): string => readFileSync(join(import.meta.dirname, path), 'utf8');
 

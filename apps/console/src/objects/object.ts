@@ -1,5 +1,6 @@
 import type { Schemas } from '@customer-platform/client';
 import { dateIn, instantIn, isId, sortIn, textIn } from '../ui/search-params.ts';
+import { valueFiltersIn, type ValueFilters } from './value-filters.ts';
 
 export const FIELD_TYPES = [
   'string',
@@ -75,16 +76,12 @@ export function nameOfRecord(
   return name ?? id.slice(0, 8);
 }
 
-/** How the list of a definition's records is filtered: `values.year[gte]` → `2020`. */
-type ValueFilters = Readonly<Record<string, string>>;
-
 /** As a call of the API takes it: filters by values are named by a definition's fields, which no type knows. */
 export function asQuery(query: object): Record<string, never> {
   return query as Record<string, never>;
 }
 
 const NUMBER = /^-?(?:\d+|\d*\.\d+)(?:[eE][+-]?\d{1,3})?$/;
-const FILTER = /^values\.[a-z][a-z0-9_]{1,39}(\[(prefix|gte|lte)\])?$/;
 
 /** The filters of an address by values that the definition's list filters by, and could find: others are not passed on. */
 export function knownFilters(
@@ -130,14 +127,4 @@ function takes(field: ObjectField, op: string | undefined, value: string): boole
     case 'reference':
       return op === undefined && isId(value);
   }
-}
-
-/** The filters by values that an address holds. */
-export function valueFiltersIn(search: Readonly<Record<string, unknown>>): ValueFilters {
-  return Object.fromEntries(
-    Object.entries(search).flatMap(([name, value]) => {
-      const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
-      return FILTER.test(name) && typeof text === 'string' && text !== '' ? [[name, text]] : [];
-    }),
-  );
 }

@@ -3,7 +3,8 @@ import { useLocale, useTranslations } from 'use-intl';
 import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
 import { Filters, FilterInstant, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { readNumber, writeNumber } from '../ui/number-text.ts';
-import { filterFields, valueFiltersIn, type ObjectDefinition, type ObjectField } from './object.ts';
+import { filterFields, type ObjectDefinition, type ObjectField } from './object.ts';
+import { valueFiltersIn } from './value-filters.ts';
 import { recordsRoute } from './routes.ts';
 
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { valueFiltersIn } from './object.ts';
+import { valueFiltersIn } from './value-filters.ts';
 
 export const DEFINITION_SORTS = ['name', '-name', 'created_at', '-created_at'] as const;
 

@@ -1,27 +1,29 @@
 import { NetworkError, ProblemError } from '@customer-platform/client';
 import type { ReactNode } from 'react';
 import { useLocale, useTranslations } from 'use-intl';
+import { useProblemTexts } from '../problems/use-problem-texts.ts';
 import type { Fault, FieldFault } from './problem-at.ts';
 
 /** Says in a sentence of the page's language why something failed, by its stable code. */
 export function useReasonOf(): (error: unknown) => string {
   const t = useTranslations('ui');
   const codeWords = useCodeWords();
-  const unknown = useTranslations('problems');
   const locale = useLocale();
   return (error) => {
     if (error instanceof NetworkError) return t('offline');
     if (!(error instanceof ProblemError)) return t('failed');
-    return codeWords(error.code) ?? (locale === 'en' ? error.title : unknown('unknown'));
+    return codeWords(error.code) ?? (locale === 'en' ? error.title : t('rejected'));
   };
 }
 
-/** A code of a problem or of a field in words; undefined for one that this release does not know. */
+/** Says a code of a problem or of a field in words; undefined for one that this release does not know, or not yet. */
 function useCodeWords(): (code: string) => string | undefined {
-  const t = useTranslations('problems');
+  const t = useTranslations();
+  useProblemTexts();
   return (code) => {
     if (!/^[a-z_]+$/.test(code)) return undefined;
-    const [problem, field] = [`codes.${code}` as 'codes.not_found', `fields.${code}` as 'fields.required'];
+    const problem = `problems.codes.${code}` as 'problems.codes.not_found';
+    const field = `problems.fields.${code}` as 'problems.fields.required';
     if (t.has(problem)) return t(problem);
     return t.has(field) ? t(field) : undefined;
   };
