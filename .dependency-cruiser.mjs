@@ -146,7 +146,8 @@ export default {
       comment: 'An import that resolves to nothing fails at start at the latest.',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true, pathNot: '^k6(/|$)' }, // modules of the k6 binary itself
+      // Modules of the k6 binary itself, and texts that the Console's build makes.
+      to: { couldNotResolve: true, pathNot: '^(k6(/|$)|virtual:texts/)' },
     },
   ],
   options: {

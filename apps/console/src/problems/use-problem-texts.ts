@@ -6,6 +6,7 @@ const listeners = new Set<() => void>();
 
 /** Loads them, once; where that fails whoever shows a problem next tries again. */
 function bring(): void {
+  // eslint-disable-next-line @nx/enforce-module-boundaries -- the Console's build makes it (vite.config.ts)
   coming ??= import('virtual:texts/problems').then(
     () => {
       areHere = true;
