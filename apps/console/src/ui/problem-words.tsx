@@ -1,6 +1,7 @@
 import { NetworkError, ProblemError } from '@customer-platform/client';
 import type { ReactNode } from 'react';
-import { useLocale, useTranslations } from 'use-intl';
+import { useLocale, useMessages, useTranslations } from 'use-intl';
+import type { Messages } from '../i18n/messages.ts';
 import { useProblemTexts } from '../problems/use-problem-texts.ts';
 import type { Fault, FieldFault } from './problem-at.ts';
 
@@ -18,14 +19,11 @@ export function useReasonOf(): (error: unknown) => string {
 
 /** Says a code of a problem or of a field in words; undefined for one that this release does not know, or not yet. */
 function useCodeWords(): (code: string) => string | undefined {
-  const t = useTranslations();
+  const texts: Partial<Messages> = useMessages();
   useProblemTexts();
   return (code) => {
-    if (!/^[a-z_]+$/.test(code)) return undefined;
-    const problem = `problems.codes.${code}` as 'problems.codes.not_found';
-    const field = `problems.fields.${code}` as 'problems.fields.required';
-    if (t.has(problem)) return t(problem);
-    return t.has(field) ? t(field) : undefined;
+    const words: Readonly<Record<string, string>> = { ...texts.problems?.fields, ...texts.problems?.codes };
+    return Object.hasOwn(words, code) ? words[code] : undefined;
   };
 }
 
