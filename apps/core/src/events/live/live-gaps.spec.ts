@@ -54,6 +54,13 @@ describe('GET /v1/core/events/stream, where a transaction lasts longer than is w
     await client.connect();
     await client.query('BEGIN');
     await client.query(`SELECT set_config('app.organization_id', $1, true)`, [id]);
+    // What others store from here on is of a later millisecond: of one instant the ids would say what comes first.
+    await eventually(async () => {
+      const { rows } = await client.query(
+        `SELECT clock_timestamp() > now() + interval '2 milliseconds' AS past`,
+      );
+      expect(rows).toEqual([{ past: true }]);
+    });
     const commit = async () => {
       await client.query(
         `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
