@@ -179,6 +179,7 @@ export class ConsentRecorder {
     const present = options.present ?? (await this.presentOf(tx, ids, 1, recordedAt));
     const all = given.map(({ subject, prepared }) => ({
       ids: subject.ids,
+      isDated: prepared.occurred_at !== null,
       row: {
         ...prepared,
         contact_id: subject.contactId,
@@ -192,7 +193,7 @@ export class ConsentRecorder {
     const befores = await this.consents.statesOf(tx, all.map(pairOf), now);
     const said = all
       .map((one, at) => ({ ...one, before: befores[at] }))
-      .filter(({ row, before }) => !onlyNews || !isSaidAlready(row, before));
+      .filter((one) => !onlyNews || !isSaidAlready(one));
     if (said.length === 0) return [];
     await this.consents.append(tx, rowsOf(said), now);
     const news = [...said, ...(await this.refusedAgain(tx, said, now))];
@@ -282,8 +283,11 @@ function firstOfEach(given: readonly NewRecord[]): Set<NewRecord> {
   return new Set(first.values());
 }
 
-function isSaidAlready(row: ConsentEventRow, before: DecidedState | undefined): boolean {
-  return before?.status === row.status && before.notice_version === row.notice_version;
+/** A refusal that is dated later is news: it holds against a grant of the time between that is yet to come. */
+function isSaidAlready({ row, before, isDated }: Recorded & { isDated: boolean }): boolean {
+  if (before?.status !== row.status || before.notice_version !== row.notice_version || before.divided)
+    return false;
+  return row.status === 'granted' || !isDated || before.occurred_at >= row.occurred_at;
 }
 
 function recordedEvent(

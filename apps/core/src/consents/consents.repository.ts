@@ -52,7 +52,12 @@ export const BY_MERGE = 'merge';
  * merges have repeated that were recorded at these instants is left out.
  */
 const STATES_OF_PAIRS = `
-  SELECT pair.place::int AS place, decisive.*
+  SELECT pair.place::int AS place, decisive.*,
+         pair.channel IS NULL AND EXISTS (
+           SELECT FROM consent_events AS own
+            WHERE own.organization_id = $1 AND own.contact_id = ANY(string_to_array(pair.ids, ',')::uuid[])
+              AND own.purpose = pair.purpose AND own.channel IS NOT NULL AND own.status <> decisive.status
+              AND own.occurred_at BETWEEN decisive.occurred_at AND $5) AS divided
     FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS pair (ids, purpose, channel, place)
    CROSS JOIN LATERAL (
      SELECT id AS event_id, occurred_at, notice_version, method,
@@ -121,6 +126,8 @@ export interface DecidedState {
   status: ConsentStatus;
   notice_version: string | null;
   method: string | null;
+  /** Whether it is of all channels, and something else was said of one of them since. */
+  divided: boolean;
 }
 
 /** The table `consent_events`: appended to and read, nothing else. `ids` are all those of one contact. */

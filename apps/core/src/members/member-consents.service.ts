@@ -82,7 +82,7 @@ export class MemberConsentsService {
     if (one.status !== 'granted') return true;
     const state = await this.consents.stateOf(tx, ids, one, at);
     // Agreed again, to another notice: that is news.
-    return state?.status !== one.status || state.notice_version !== one.notice_version;
+    return state?.status !== one.status || state.notice_version !== one.notice_version || state.divided;
   }
 }
 

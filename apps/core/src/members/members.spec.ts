@@ -179,6 +179,13 @@ describe('the consents of a member', () => {
     );
   });
 
+  it('count in the order of the list, a grant of all that held before too: mail was refused just before it', async () => {
+    const all = { purpose: 'marketing', status: 'granted', notice_version: grant.notice_version };
+    await say(all);
+    const answer = await say({ ...grant, status: 'denied' }, all);
+    expect(answer.body.data.map(({ status }) => status)).toEqual(['granted', 'granted']);
+  });
+
   it.each<[string, object[], string, string]>([
     [
       'a grant without notice',

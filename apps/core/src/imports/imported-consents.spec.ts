@@ -1,0 +1,69 @@
+import { expectStatus, type Caller } from '@customer-platform/testing';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
+import { aFolder, imported, lines } from './import.fixture.js';
+
+const MAPPING = { id: 'external_id', all: 'consents.marketing', at: 'consents.occurred_at' };
+
+let core: TestCore;
+let folder: Awaited<ReturnType<typeof aFolder>>;
+beforeAll(async () => {
+  folder = await aFolder();
+  core = await startCore({ IMPORT_DIRECTORY: folder.path });
+}, START_MS);
+afterAll(async () => {
+  await core.close();
+  await folder.remove();
+});
+
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
+
+/** What a file says of the one contact in it, and what became of it. */
+async function said(
+  caller: Caller,
+  status: string,
+  at = '',
+): Promise<{ updated: number; unchanged: number }> {
+  const { rows } = await imported(caller, lines('id,all,at', `i-1,${status},${at}`), { mapping: MAPPING });
+  return { updated: rows.updated, unchanged: rows.unchanged };
+}
+
+async function consentsOf(caller: Caller): Promise<string> {
+  const found = await caller.get<{ data: { id: string }[] }>('/v1/core/contacts?external_id=i-1');
+  return `/v1/core/contacts/${found.body.data[0]?.id ?? ''}/consents`;
+}
+
+async function grant(caller: Caller, more: object): Promise<void> {
+  const form = { purpose: 'marketing', status: 'granted', notice_version: 'v1', method: 'form' };
+  expectStatus(await caller.post(await consentsOf(caller), { ...form, ...more }), 201);
+}
+
+async function statesOf(caller: Caller): Promise<[string | null, string][]> {
+  const { body } = await caller.get<{ data: { channel: string | null; status: string }[] }>(
+    await consentsOf(caller),
+  );
+  return body.data.map(({ channel, status }): [string | null, string] => [channel, status]).sort();
+}
+
+describe('a refusal of all channels in a file', () => {
+  it('is news where one was granted since, and none the next night', async () => {
+    const { caller } = core.anOrganization();
+    await said(caller, 'denied');
+    await grant(caller, { channel: 'email' });
+    expect(await said(caller, 'denied')).toEqual({ updated: 1, unchanged: 0 });
+    expect(await statesOf(caller)).toEqual([
+      [null, 'denied'],
+      ['email', 'denied'],
+    ]);
+    expect(await said(caller, 'denied')).toEqual({ updated: 0, unchanged: 1 });
+  });
+
+  it('is news where it has a later date: a grant of the time between, which comes late, does not lift it', async () => {
+    const { caller } = core.anOrganization();
+    await said(caller, 'withdrawn', daysAgo(9));
+    const late = daysAgo(1);
+    expect(await said(caller, 'withdrawn', late)).toEqual({ updated: 1, unchanged: 0 });
+    expect(await said(caller, 'withdrawn', late)).toEqual({ updated: 0, unchanged: 1 });
+    await grant(caller, { occurred_at: daysAgo(2) });
+    expect(await statesOf(caller)).toEqual([[null, 'withdrawn']]);
+  });
+});
