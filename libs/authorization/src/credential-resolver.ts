@@ -43,6 +43,8 @@ interface TenantOptions {
   unverified?: boolean;
   /** From where they came. */
   address?: string | undefined;
+  /** While the registry is away, what was known good within the last 15 minutes is returned. */
+  outlivesOutage?: boolean;
 }
 
 interface Fill {
@@ -124,7 +126,7 @@ export class CredentialResolver {
    */
   async tenant(
     claims: TenantClaims,
-    { unverified = false, address }: TenantOptions = {},
+    { unverified = false, address, outlivesOutage = false }: TenantOptions = {},
   ): Promise<ResolvedCaller> {
     const question: Question = {
       name: `tenant ${claims.organization_id} ${claims.api_key_id ?? ''}`,
@@ -132,7 +134,7 @@ export class CredentialResolver {
       mayBeMadeUp: unverified,
       address,
     };
-    return (this.permitting(question.name) ?? (await this.ask(question, false))).caller;
+    return (this.permitting(question.name) ?? (await this.ask(question, outlivesOutage))).caller;
   }
 
   /**

@@ -45,9 +45,16 @@ export class Downloads {
     }
   }
 
-  /** By who asked and not by the token, which ends after minutes. An outage of the registry cuts nothing that was good. */
+  /**
+   * Asks by who asked and not by the token, which ends after minutes; of a key by that very one, for what it was rotated to
+   * is in other hands. An outage of the registry cuts nothing that was good.
+   */
   private async demand(claims: MakerClaims, needed: readonly Permission[]): Promise<void> {
-    const { permissions, restriction } = await this.resolver.maker(claims, { outlivesOutage: true });
+    const { organization_id, maker_type, maker_id } = claims;
+    const options = { outlivesOutage: true };
+    const { permissions, restriction } = await (maker_type === 'api_key'
+      ? this.resolver.tenant({ organization_id, api_key_id: maker_id }, options)
+      : this.resolver.maker(claims, options));
     const isAllowed = needed.every((permission) => permissions.has(permission));
     if (!isAllowed || restriction === 'organization_suspended') throw new NotAllowedAnyMore();
   }
