@@ -95,8 +95,9 @@ export class SsoConnectionsService {
   /** A draft: it leads nobody anywhere. @throws Problem `validation_failed`, `destination_not_allowed`, those of roles */
   async create(context: RequestContext, body: CreateSsoConnectionDto): Promise<SsoConnection> {
     const { name, protocol, issuer, client_id, client_secret, enforced = false, jit = false } = body;
-    await checkIssuer(issuer, this.config);
     const id = newId();
+    const of = { id, organizationId: context.organizationId };
+    await this.waiting(this.nameServers, of, () => checkIssuer(issuer, this.config));
     const jitRoleIds = body.jit_role_ids ?? [];
     return this.database.inOrganization(context, async (tx) => {
       await this.reach.demandRoles(tx, context, jitRoleIds);
@@ -117,7 +118,9 @@ export class SsoConnectionsService {
    */
   async update(context: RequestContext, id: string, body: UpdateSsoConnectionDto): Promise<SsoConnection> {
     const seen = await this.connections.get(context, id);
-    if (body.issuer !== undefined && body.issuer !== seen.issuer) await checkIssuer(body.issuer, this.config);
+    const { issuer } = body;
+    if (issuer !== undefined && issuer !== seen.issuer)
+      await this.waiting(this.nameServers, seen, () => checkIssuer(issuer, this.config));
     const proven = await this.prove(context, seen, body);
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(context.organizationId);

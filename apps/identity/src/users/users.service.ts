@@ -96,7 +96,9 @@ export class UsersService {
    *   state does not allow, `duplicate_value`, `privilege_escalation`, `last_administrator`, `rate_limited` as `create`
    */
   async update(context: RequestContext, id: string, body: UpdateUserDto): Promise<SeenUser> {
-    const readdresses = body.email !== undefined;
+    const readdresses =
+      body.email !== undefined &&
+      !addressForms(body.email).includes((await this.users.get(context, id)).email);
     const change = async (tx: WorkerTransaction): Promise<User> => {
       if (readdresses) await this.probes.demandRoom(tx);
       if (await this.givesRights(tx, context, id, body)) demandHeld(context, await permissionsOfUser(tx, id));
