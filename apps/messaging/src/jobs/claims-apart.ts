@@ -7,6 +7,9 @@ import { ItemBackoff } from '@customer-platform/http';
  */
 export class ClaimsApart<Place> {
   private readonly backoff: ItemBackoff;
+  /** Names of places that failed together with others, and were not told apart from them yet. */
+  private readonly suspects = new Set<string>();
+  private areSuspectsFirst = false;
 
   /** @param nameOf as a place's failures are counted and told by */
   constructor(
@@ -27,24 +30,45 @@ export class ClaimsApart<Place> {
     return this.backoff.waiting();
   }
 
+  /** Whether some failed together of which it is not known yet which is at fault. */
+  get doubts(): boolean {
+    return this.suspects.size > 0;
+  }
+
+  /** Forgets doubts about all but these: of the others nothing is due. */
+  doubtOnly(places: readonly Place[]): void {
+    const names = new Set(places.map(this.nameOf));
+    for (const name of this.suspects) if (!names.has(name)) this.suspects.delete(name);
+  }
+
   /** Forgets failures of places of which something could be claimed. */
   passed(places: readonly Place[]): void {
-    for (const place of places) this.backoff.passed(this.nameOf(place));
+    for (const place of places) {
+      this.backoff.passed(this.nameOf(place));
+      this.suspects.delete(this.nameOf(place));
+    }
   }
 
   /**
    * Claims of all of them, without those that are left alone. Where that fails it comes back with what was claimed first: a
-   * claim lasts for seconds, and whoever has one begins.
+   * claim lasts for seconds, and whoever has one begins. The rest is not claimed with the others again, but every other time
+   * before them, until it is known who is at fault: whoever has something due always would keep it waiting.
    * @throws what says that the database is away: all places would meet the same
    */
-  take<P extends Place, T>(
+  async take<P extends Place, T>(
     places: readonly P[],
     claim: (some: readonly P[]) => Promise<readonly T[]>,
   ): Promise<readonly T[]> {
-    return this.some(
-      places.filter((place) => !this.waits(place)),
-      claim,
-    );
+    const ready = places.filter((place) => !this.waits(place));
+    const isSuspect = (place: P): boolean => this.suspects.has(this.nameOf(place));
+    const parts = [ready.filter((place) => !isSuspect(place)), ready.filter(isSuspect)];
+    if (this.areSuspectsFirst) parts.reverse();
+    this.areSuspectsFirst = !this.areSuspectsFirst;
+    for (const part of parts) {
+      const claimed = await this.some(part, claim);
+      if (claimed.length > 0) return claimed;
+    }
+    return [];
   }
 
   private async some<P extends Place, T>(
@@ -61,8 +85,10 @@ export class ClaimsApart<Place> {
       if (isTransient(error) && !ranOut(error)) throw error;
       if (places.length === 1) {
         this.backoff.failed(this.nameOf(first), error);
+        this.suspects.delete(this.nameOf(first));
         return [];
       }
+      for (const place of places) this.suspects.add(this.nameOf(place));
       const middle = places.length >> 1;
       const claimed = await this.some(places.slice(0, middle), claim);
       return claimed.length > 0 ? claimed : this.some(places.slice(middle), claim);

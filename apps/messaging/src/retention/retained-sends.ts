@@ -17,7 +17,8 @@ const EMPTY = `
        AND send.state <> ALL($7::text[])
        FOR UPDATE OF send SKIP LOCKED
   ), gone AS (
-    UPDATE sends AS send SET subject = NULL, metadata = NULL, content_removed_at = $6, updated_at = $6
+    UPDATE sends AS send
+       SET subject = NULL, metadata = NULL, recipient = send.recipient #- '{link,names}', content_removed_at = $6, updated_at = $6
       FROM free WHERE send.organization_id = $1 AND send.ctid = free.ctid
     RETURNING send.id, send.created_at
   ), told AS (

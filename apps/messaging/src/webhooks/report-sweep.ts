@@ -95,20 +95,22 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
       this.database.acrossOrganizations((tx) =>
         this.repository.takeDue(tx, now, MOST_AT_ONCE, { of, without }),
       );
-    try {
-      const taken = await take(null);
-      this.claims.passed(taken.map((key) => key.organization_id));
-      return taken;
-    } catch (error) {
-      if (isAway(error)) throw error;
-      const owners = await this.database.acrossOrganizations((tx) => this.repository.ownersOfDue(tx, now));
-      return this.claims.take(owners, take);
+    if (!this.claims.doubts) {
+      try {
+        const taken = await take(null);
+        this.claims.passed(taken.map((key) => key.organization_id));
+        return taken;
+      } catch (error) {
+        if (isAway(error)) throw error;
+      }
     }
+    const owners = await this.database.acrossOrganizations((tx) => this.repository.ownersOfDue(tx, now));
+    this.claims.doubtOnly(owners);
+    return this.claims.take(owners, take);
   }
 
   /** Deletes, in small steps, reports whose send never came, and those that nobody repeats any more. */
   async forget(now: Date): Promise<void> {
-    await this.forgetting.drain(() => this.tokens.forgetSome(now));
     const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
     const ages = { unknownBefore: before(UNKNOWN_MS), appliedBefore: before(APPLIED_MS) };
     try {
@@ -120,6 +122,8 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
       if (isAway(error)) throw error;
       await this.forgetWhatCanBe(ages);
     }
+    // Last: one that cannot be forgotten ends the pass.
+    await this.forgetting.drain(() => this.tokens.forgetSome(now));
   }
 
   /** One of a step cannot be forgotten: goes through all by their keys, and leaves those at fault. */

@@ -101,7 +101,14 @@ export class CampaignCheck {
 
   private async look(looking: Looking): Promise<void> {
     const counting = this.count(looking).finally(() => looking.first.resolve(undefined));
-    await Promise.all([counting, this.show(looking)]);
+    const showing = this.show(looking).catch((error: unknown) => {
+      looking.tally.over = true;
+      throw error;
+    });
+    // Its place is given back once nothing of it reads any more.
+    const ended = await Promise.allSettled([counting, showing]);
+    const failed = ended.find((each) => each.status === 'rejected');
+    if (failed) throw failed.reason;
     looking.tally.end();
   }
 
