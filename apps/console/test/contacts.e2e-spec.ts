@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { eventually, expectStatus } from '@customer-platform/testing';
+import { expectStatus } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
 import { EVENT, prepareShop, purchase } from './shop.fixture.js';
 import { MARKUP } from './visitor.fixture.js';
@@ -216,54 +215,6 @@ describe('texts of customers', () => {
     await page.getByText('Propiedades', { exact: true }).click();
     await page.getByText('javascript:window').first().waitFor();
     await visitor.expectUnbroken();
-  });
-});
-
-describe('people', () => {
-  it('are named on every page that has only their ids, by one call a page', async () => {
-    const [nora, olga] = await Promise.all(
-      ['Nora', 'Olga'].map(async (first_name) => bench.contact({ first_name, last_name: MARKUP })),
-    );
-    const ids = [nora?.id ?? '', olga?.id ?? ''];
-    for (const contact_id of ids) {
-      const points = { kind: 'adjust', contact_id, points: 5, reason: 'test' };
-      const key = { 'Idempotency-Key': randomUUID() };
-      expectStatus(await bench.tenant.admin.post('/v1/loyalty/transactions', points, key), 201);
-      const request = { type: 'blocking', contact_id };
-      expectStatus(await bench.tenant.admin.post('/v1/core/subject-requests', request), 202);
-    }
-    const visitor = await bench.ownerAt('loyalty');
-    const { page, dialog } = visitor;
-    const calls: string[] = [];
-    page.on('request', (request) => {
-      if (/\/v1\/core\/contacts[?/]/.test(request.url())) calls.push(request.url());
-    });
-    const isNamed = async (path: string): Promise<void> => {
-      calls.length = 0;
-      await visitor.open(path);
-      for (const name of ['Nora', 'Olga']) await visitor.row(name).first().waitFor();
-      await visitor.settled();
-      expect([path, calls.length]).toEqual([path, 1]);
-      const shown = await page.locator('main').innerText();
-      expect(ids.filter((id) => shown.includes(id))).toEqual([]);
-      await visitor.expectUnbroken();
-    };
-    await isNamed('loyalty');
-    await isNamed('privacy');
-    await eventually(async () => {
-      const query = `resource_type=contacts&resource_id=${ids[1] ?? ''}`;
-      const { body } = await bench.tenant.admin.get<{ data: object[] }>(`/v1/core/audit-log?${query}`);
-      expect(body.data.length).toBeGreaterThan(0);
-    });
-    await isNamed('audit?resource_type=contacts');
-    await visitor.open(`loyalty?contact_id=${nora?.id ?? ''}`);
-    await page
-      .getByRole('button', { name: /Nora/ })
-      .getByText(nora?.email ?? '')
-      .waitFor();
-    await page.getByRole('button', { name: 'Ajustar puntos' }).click();
-    await dialog.getByText('Nora').waitFor();
-    await visitor.expectAccessible();
   });
 });
 

@@ -191,7 +191,7 @@ describe('points', () => {
     await page.getByRole('cell', { name: 'ajustados' }).click();
     await dialog.getByLabel('Motivo').fill('Fue un error');
     await dialog.getByRole('button', { name: 'Revertir' }).click();
-    await dialog.getByText('Revertida por').waitFor();
+    await dialog.getByText('Revertido por').waitFor();
     await visitor.expectUnbroken();
   });
 

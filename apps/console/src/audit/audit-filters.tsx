@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { FilterInstant, Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { isId } from '../ui/search-params.ts';
 import { MODULES, OUTCOMES, type AuditFilters } from './routes.ts';
 
 interface AuditFilterRowProps {
@@ -19,6 +20,7 @@ export function AuditFilterRow({ filters, onChange }: AuditFilterRowProps): Reac
       main={name === 'action'}
       label={t(`filter.${name}`)}
       value={filters[name] ?? ''}
+      takes={name === 'correlation_id' ? isId : undefined}
       onChange={(value) => onChange({ [name]: value || undefined })}
     />
   );

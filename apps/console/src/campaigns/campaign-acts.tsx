@@ -51,7 +51,7 @@ function Run({ campaign }: { campaign: Campaign }): ReactNode {
   const { id, name, channel } = campaign;
   const counted = audience !== undefined && !audience.building;
   const check = useCheck(id, asking && counted);
-  const { data: checked } = check;
+  const checked = check.isFetching ? undefined : check.data;
   const count = checked?.complete === true ? checked.reachable : audience?.count;
   return (
     <>
@@ -81,7 +81,7 @@ function Run({ campaign }: { campaign: Campaign }): ReactNode {
             })}
           </p>
         )}
-        {check.isLoading && (
+        {check.isFetching && (
           <div role="status" aria-busy aria-label={t('checking')} className="bones mt-3 h-24" />
         )}
         {checked !== undefined && (

@@ -99,6 +99,7 @@ describe('a run that has ended', () => {
     expect(ended({ audience: 7, skipped: 5, opted_out: 2 })).toBe('reachedNobody');
     expect(ended({ audience: 7, failed: 6, sent: 1 })).toBe('someFailed');
     expect(ended({ audience: 7, skipped: 3, delivered: 4 })).toBe('fine');
+    expect(ended({ audience: 1, complained: 1 })).toBe('fine');
     expect(ended({ audience: 0 })).toBe('fine');
     const failing = { ...RUN, counts: { audience: 7, failed: 6, pending: 1 } };
     expect(outcomeOf({ state: 'running', last_run: failing })).toBe('fine');

@@ -124,7 +124,7 @@ export function mayRun({ last_run, repeatable, state, deleted_at }: Campaign): b
 export const PROGRESS_PARTS = ['out', 'lost', 'skipped', 'waiting', 'pending'] as const;
 export type ProgressPart = (typeof PROGRESS_PARTS)[number];
 
-const OUT: readonly State[] = ['sent', 'unknown', 'delivered', 'opened', 'clicked'];
+const OUT: readonly State[] = ['sent', 'unknown', 'delivered', 'opened', 'clicked', 'complained'];
 const WAITING: readonly State[] = ['accepted', 'rendering', 'gated', 'dispatching', 'held'];
 
 function partOf(state: State): ProgressPart {

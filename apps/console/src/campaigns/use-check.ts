@@ -11,7 +11,9 @@ export function useCheck(id: string, enabled: boolean) {
     queryKey: ['campaigns', 'check', id],
     enabled,
     gcTime: 0,
-    staleTime: Infinity,
+    staleTime: 0,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
     queryFn: async ({ signal }): Promise<CampaignCheck> =>
       (await api.POST('/v1/messaging/campaigns/{id}/check', { params: { path: { id } }, signal })).data,
   });

@@ -29,7 +29,7 @@ export const ledgerRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'loyalty',
   validateSearch: (search: Search): LedgerSearch => ({
-    contact_id: idIn(search, 'contact_id'),
+    contact_id: textIn(search, 'contact_id'),
     kind: oneOf(search, 'kind', KINDS),
     rule_id: idIn(search, 'rule_id'),
     reference: textIn(search, 'reference'),

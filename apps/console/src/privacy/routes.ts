@@ -1,6 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../shell/frame.tsx';
-import { idIn, oneOf, textIn } from '../ui/search-params.ts';
+import { oneOf, textIn } from '../ui/search-params.ts';
 
 export const TYPES = ['access', 'erasure', 'portability', 'rectification', 'opposition', 'blocking'] as const;
 export const STATES = ['verifying', 'in_progress', 'completed', 'rejected'] as const;
@@ -24,7 +24,7 @@ export const privacyRoute = createRoute({
     state: oneOf(search, 'state', STATES),
     overdue: search['overdue'] === true ? true : undefined,
     closed: search['closed'] === true ? true : undefined,
-    contact_id: idIn(search, 'contact_id'),
+    contact_id: textIn(search, 'contact_id'),
     open: textIn(search, 'open'),
   }),
   component: lazyRouteComponent(() => import('./privacy-page.tsx'), 'PrivacyPage'),

@@ -20,12 +20,16 @@ interface SearchFieldProps {
   onChange: (value: string) => void;
   /** The one that `/` goes to. */
   main?: boolean;
+  /** What is looked for as a whole, an id say: a text that is none is said to be wrong, and filters nothing. */
+  takes?: ((typed: string) => boolean) | undefined;
 }
 
 /** Text to look for; asks once typing rests. */
-export function SearchField({ label, value, onChange, main = false }: SearchFieldProps): ReactNode {
+export function SearchField({ label, value, onChange, main = false, takes }: SearchFieldProps): ReactNode {
+  const t = useTranslations('ui');
   const { history } = useRouter();
   const [typed, setTyped] = useState(value);
+  const wrong = typed !== '' && takes?.(typed) === false;
   const sent = useRef(value);
   const said = useRef(onChange);
   useEffect(() => {
@@ -36,21 +40,30 @@ export function SearchField({ label, value, onChange, main = false }: SearchFiel
     if (value !== sent.current) setTyped((sent.current = value));
   }, [value]);
   useEffect(() => {
-    if (typed === sent.current) return;
-    return onceTypingRests(history, () => said.current((sent.current = typed)));
-  }, [typed, history]);
+    const asked = wrong ? '' : typed;
+    if (asked === sent.current) return;
+    return onceTypingRests(history, () => said.current((sent.current = asked)));
+  }, [typed, wrong, history]);
   return (
-    <label className={`relative block w-full ${main ? 'sm:w-80' : 'sm:w-72'}`}>
+    <label className={`block w-full ${main ? 'sm:w-80' : 'sm:w-72'}`}>
       <span className="sr-only">{label}</span>
-      <Search aria-hidden className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-soft" />
-      <input
-        type="search"
-        className="field pl-8"
-        placeholder={label}
-        value={typed}
-        data-main-filter={main ? '' : undefined}
-        onChange={(event) => setTyped(event.target.value)}
-      />
+      <span className="relative block">
+        <Search aria-hidden className="absolute top-1/2 left-2.5 size-4 -translate-y-1/2 text-soft" />
+        <input
+          type="search"
+          className="field pl-8"
+          placeholder={label}
+          value={typed}
+          data-main-filter={main ? '' : undefined}
+          aria-invalid={wrong}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+      </span>
+      {wrong && (
+        <span role="status" className="mt-1 block text-xs text-bad">
+          {t('noId')}
+        </span>
+      )}
     </label>
   );
 }

@@ -53,6 +53,11 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
             <EnglishDetail detail={problem.detail} />
           </p>
         )}
+        {problem?.code === 'privilege_escalation' && (
+          <p>
+            <code className="font-mono text-xs">{missingOf(problem)}</code>
+          </p>
+        )}
         {problem?.errors.map(({ pointer, parameter, code, detail }) => (
           <p key={`${pointer ?? parameter ?? ''}${detail}`}>
             <code className="font-mono text-xs">{pointer ?? parameter}</code>{' '}

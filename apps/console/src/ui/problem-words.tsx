@@ -33,7 +33,8 @@ export function FaultText({ fault }: { fault: Fault }): ReactNode {
   const locale = useLocale();
   if (typeof fault === 'string') return fault;
   const words = codeWords(fault.code);
-  if (locale === 'en' || words === undefined) return fault.detail ?? words ?? fault.code;
+  if (locale === 'en') return fault.detail ?? words ?? fault.code;
+  if (words === undefined) return <EnglishDetail detail={fault.detail ?? fault.code} />;
   return (
     <>
       {words} <EnglishDetail detail={fault.detail} />

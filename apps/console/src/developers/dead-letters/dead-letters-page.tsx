@@ -10,6 +10,7 @@ import { Filters, FilterSelect, SearchField } from '../../ui/filters.tsx';
 import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
+import { isId } from '../../ui/search-params.ts';
 import { Time } from '../../ui/time.tsx';
 import { deadLettersRoute, type DeadLettersSearch } from '../routes.ts';
 import { LetterPanel } from './letter-panel.tsx';
@@ -87,6 +88,7 @@ function LetterFilterRow({ search, onChange }: LetterFilterRowProps): ReactNode 
       <SearchField
         label={t('letters.eventId')}
         value={search.event_id ?? ''}
+        takes={isId}
         onChange={(event_id) => onChange({ event_id: event_id || undefined })}
       />
     </Filters>
