@@ -93,7 +93,7 @@ function knotsOf(graph: Graph): string[][] {
   return componentsOf(graph).filter(({ length }) => length > 1);
 }
 
-/** What is imported comes before who imports it. */
+/** Finds the circles of folders; one that is imported comes before those that import it. */
 function componentsOf(graph: Graph): string[][] {
   const [found, low] = [new Map<string, number>(), new Map<string, number>()];
   const stack: string[] = [];

@@ -10,7 +10,7 @@ import { ArchiveSeal } from './subject-requests/archive/archive-seal.js';
 /** Core as its background work meets it. */
 export interface WorkingCore {
   readonly core: TestCore;
-  /** Where the files of imports lie. */
+  /** The folder of the files of imports. */
   readonly folder: string;
   callerOf(organizationId: string): Caller;
 }

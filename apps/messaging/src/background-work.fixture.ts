@@ -63,7 +63,7 @@ const COPIES = `
   SELECT organization_id, gen_random_uuid(), gen_random_uuid() || '.example.com', state, dkim_keys, '{}', now(), now(), now()
     FROM sender_domains, generate_series(2, $2::int) WHERE organization_id = $1`;
 
-/** What one place has is claimed together, and so fails together. */
+/** The number of rows that cannot be claimed: what one place has is claimed together, and so fails together. */
 export const CLAIMED_AT_ONCE = 20;
 
 /** Scenarios of works that need more than rows of one table. */
@@ -87,7 +87,7 @@ export class MessagingScenarios {
     };
   }
 
-  /** As {@link dispatch}, of sends that cannot even be taken up. */
+  /** Is {@link dispatch} with sends that cannot even be taken up. */
   claims(lane: number, source: 'api' | 'campaign' | 'identity' = 'api'): WorkScenario {
     const job = source === 'identity' ? 'identity-mail-claims' : 'send-claims';
     return {
@@ -118,7 +118,7 @@ export class MessagingScenarios {
     };
   }
 
-  /** As {@link deliveries}, of those that cannot even be taken up. */
+  /** Is {@link deliveries} with those that cannot even be taken up. */
   deliveryClaims(): WorkScenario {
     return {
       ...this.deliveries(),
@@ -162,7 +162,7 @@ export class MessagingScenarios {
     };
   }
 
-  /** As {@link waits}, of those that cannot even be taken up. */
+  /** Is {@link waits} with those that cannot even be taken up. */
   waitClaims(): WorkScenario {
     return {
       ...this.waits(),
@@ -172,7 +172,7 @@ export class MessagingScenarios {
     };
   }
 
-  /** As {@link reports}, of those that cannot even be taken up. */
+  /** Is {@link reports} with those that cannot even be taken up. */
   reportClaims(): WorkScenario {
     return {
       ...this.reports(),
@@ -201,7 +201,7 @@ export class MessagingScenarios {
     };
   }
 
-  /** As {@link domains}, of those that cannot even be taken up. */
+  /** Is {@link domains} with those that cannot even be taken up. */
   domainLeases(): WorkScenario {
     const isLeased = `NEW.next_check_at > now() + interval '5 minutes'`;
     return {

@@ -63,7 +63,7 @@ const rowsOf = (
   },
 });
 
-/** As {@link rowsOf}, of rows that have had their time: each pass looks at all of them. */
+/** Is {@link rowsOf} with rows that have had their time: each pass looks at all of them. */
 const oldRowsOf = (...[table, row, fault, open]: Parameters<typeof rowsOf>): WorkScenario => ({
   ...rowsOf(table, row, fault, open),
   later: () => Promise.resolve(),

@@ -43,7 +43,7 @@ interface TenantOptions {
   unverified?: boolean;
   /** From where they came. */
   address?: string | undefined;
-  /** While the registry is away, what was known good within the last 15 minutes is returned. */
+  /** Set where what was known good within the last 15 minutes is returned while the registry is away. */
   outlivesOutage?: boolean;
 }
 

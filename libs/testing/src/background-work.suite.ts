@@ -15,7 +15,7 @@ export interface WorkingModule {
   pass(ms: number): void;
 }
 
-/** What fails elsewhere than in PostgreSQL, from `begin` until it is mended. */
+/** A fault elsewhere than in PostgreSQL, from `begin` until it is mended. */
 export interface OtherFault {
   begin(): Promise<{ mend(): Promise<void> }>;
 }
@@ -50,7 +50,7 @@ export interface WorkScenario {
 export interface BackgroundWorkOptions {
   /** Begins the module: called once, before all tests. */
   start(): Promise<WorkingModule>;
-  /** By the names of the works; where one has several, each with what it is of in brackets behind it. */
+  /** Scenarios by the names of the works; where one has several, each with what it is of in brackets behind it. */
   readonly scenarios: Readonly<Record<string, WorkScenario>>;
   /** Works without a scenario: `covered by <file>`, which holds them to the same, or why there is nothing to be held to. */
   readonly without: Readonly<Record<string, string>>;

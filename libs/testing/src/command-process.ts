@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { AppProcess, WORKSPACE } from './app-process.js';
 
-/** How a command ended. */
+/** The end of a command. */
 export interface EndedCommand {
   readonly status: number;
-  /** What it printed; where it ended with another status than 0 and printed nothing, what it said of that. */
+  /** The text that it printed; where it ended with another status than 0 and printed nothing, what it said of that. */
   readonly output: string;
 }
 

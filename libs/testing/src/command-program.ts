@@ -15,7 +15,7 @@ const ENDS_WITHIN_MS = 60_000;
 const callers = new Set<Socket>();
 let runs = 0;
 let turn: Promise<unknown> = Promise.resolve();
-/** What keeps this process while it waits for a command. */
+/** The handles that keep this process while it waits for a command. */
 let atRest: readonly string[] = [];
 
 const server = createServer((request, response) => {
@@ -75,7 +75,7 @@ async function untilNothingIsLeft(words: readonly string[]): Promise<void> {
   }
 }
 
-/** What keeps this process beside what does at rest, and its callers. */
+/** Lists what keeps this process beside what does at rest, and its callers. */
 function keeping(): string[] {
   const left = process.getActiveResourcesInfo();
   for (const own of [...atRest, ...Array.from(callers, () => 'TCPSocketWrap')]) {

@@ -94,7 +94,7 @@ export function outboxRows(module: () => ConsumingModule, ownTopic: string): Wor
   };
 }
 
-/** As {@link consumedEvents}, of the contacts that a module follows in a table of its own. */
+/** Is {@link consumedEvents} with the contacts that a module follows in a table of its own. */
 export function followedContacts(module: () => ConsumingModule, table = 'contact_refs'): WorkScenario {
   return consumedEvents(module, {
     event: (organizationId) => ({

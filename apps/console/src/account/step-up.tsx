@@ -25,7 +25,7 @@ interface Asked {
 }
 
 /**
- * For what is refused with `mfa_required` until somebody has given a second factor within the last ten minutes, or with
+ * Serves what is refused with `mfa_required` until somebody has given a second factor within the last ten minutes, or with
  * `fresh_sign_in_required` until they have signed in within them.
  */
 export function useStepUp(): StepUp {

@@ -8,7 +8,7 @@ import { Note } from '../ui/notices.tsx';
 import { SKIP_REASONS } from './campaign.ts';
 import type { CampaignCheck } from './use-check.ts';
 
-/** What a run would come to: who would get it, who not and why, and how it looks for one of them. */
+/** Shows what a run would come to: who would get it, who not and why, and how it looks for one of them. */
 export function Checked({ check }: { check: CampaignCheck }): ReactNode {
   const t = useTranslations('campaigns');
   const { complete, checked, reachable, excluded, message_problem: problem } = check;
@@ -36,7 +36,7 @@ interface ReasonsProps {
   counts: Readonly<Record<string, number>>;
 }
 
-/** How many by each reason, most first. */
+/** Counts by reason, most first. */
 function Reasons({ title, counts }: ReasonsProps): ReactNode {
   const { number } = useFormatter();
   const wordsOf = useReasonWords();

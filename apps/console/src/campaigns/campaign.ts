@@ -145,7 +145,7 @@ export function progressOf({ counts }: Pick<CampaignRun, 'counts'>) {
   });
 }
 
-/** How a completed run is to be told: that all, or some, of what it made came to nothing. */
+/** Tells how a completed run is shown: as one of which all, or some, came to nothing. */
 export type RunOutcome = 'reachedNobody' | 'someFailed' | 'fine';
 
 export function outcomeOf({ state, last_run: run }: Pick<Campaign, 'state' | 'last_run'>): RunOutcome {

@@ -4,7 +4,7 @@ import { useOwnQuery } from '../ui/queries.ts';
 
 export type CampaignCheck = DataOf<'post', '/v1/messaging/campaigns/{id}/check'>;
 
-/** What a run of it would come to: asked anew each time that somebody wants to run it. */
+/** Asks what a run would come to, anew each time that somebody wants to run it. */
 export function useCheck(id: string, enabled: boolean) {
   const api = useApi();
   return useOwnQuery({

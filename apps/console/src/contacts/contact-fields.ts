@@ -6,9 +6,9 @@ type WrittenField = Exclude<keyof Schemas['UpdateContactDto'], 'national_id' | '
 /** The way in which a field is asked for. */
 interface AskedField {
   readonly input: 'text' | 'email' | 'tel' | 'date';
-  /** Whether it has words on how it is written, `hints` in the messages. */
+  /** Set where it has words on how it is written, `hints` in the messages. */
   readonly hinted: boolean;
-  /** How columns of files are called that seem to fill it, without case and accents. */
+  /** Names of columns of files that seem to fill it, without case and accents. */
   readonly columns: RegExp;
 }
 

@@ -31,7 +31,7 @@ export const OTHER_GROUPS = '*';
 export const MOST_DAYS = 92;
 const DAY_MS = 86_400_000;
 const DAYS_SHOWN = 30;
-/** Of other years the API tells nothing. */
+/** The years of which the API tells something. */
 const [FIRST_DAY, LAST_DAY] = ['1970-01-01', '2999-12-31'] as const;
 
 /** A date of the address of which there are figures. */

@@ -6,7 +6,7 @@ import { useMay } from '../session/use-session.tsx';
 import { isId } from '../ui/search-params.ts';
 import { OTHER_GROUPS, type Grouping } from './deliverability.ts';
 
-/** What campaigns are called where groups are campaigns, asked for together. */
+/** Asks together for the names of campaigns, where groups are campaigns. */
 export function useGroupNames(
   by: Grouping | undefined,
   groups: readonly (string | null)[],

@@ -16,7 +16,7 @@ const REPORTS = ['opened', 'clicked', 'bounced', 'complained'] as const;
 
 type Counted = Pick<Period, 'period_start' | 'sends' | 'handed_over' | 'received' | 'counts'>;
 
-/** What became of the sends of the periods that begin at an instant or later; nothing that is zero. */
+/** Sums what became of the sends of the periods that begin at an instant or later; leaves out what is zero. */
 export function sendsSince(periods: readonly Counted[], since: string): Record<string, number> {
   const counted = periods.filter(({ period_start: start }) => Date.parse(start) >= Date.parse(since));
   const sum = (of: (period: Counted) => number): number =>

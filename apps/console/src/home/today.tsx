@@ -35,7 +35,7 @@ function Parts({ title, none, reading: { enabled, data, error, refetch } }: Part
 interface ToldProps {
   title: string;
   none: string;
-  /** What of it is one kind, by its name. */
+  /** A part of it of one kind, by its name. */
   parts: Record<string, number>;
 }
 

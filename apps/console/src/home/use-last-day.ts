@@ -6,7 +6,7 @@ import { lastHours, sendsSince } from './last-day.ts';
 
 const READ_EVERY_MS = 30_000;
 
-/** What became of the messages of the last day, all of them, by state. */
+/** Asks what became of all messages of the last day, by state. */
 export function useLastSends() {
   const api = useApi();
   const may = useMay();
@@ -25,7 +25,7 @@ export function useLastSends() {
   return { ...read, enabled };
 }
 
-/** What the points of the last day come to, all of them, by kind. */
+/** Asks what all points of the last day come to, by kind. */
 export function useLastPoints() {
   const api = useApi();
   const may = useMay();

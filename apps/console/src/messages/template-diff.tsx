@@ -9,7 +9,7 @@ const TONES = { added: 'good', removed: 'bad', changed: 'neutral' } as const;
 
 interface TemplateDiffProps {
   changes: readonly Change[];
-  /** Of a field's name: one below what stands above all of them. */
+  /** The level of a field's name: one below what stands above all of them. */
   heading?: 'h3' | 'h4';
 }
 

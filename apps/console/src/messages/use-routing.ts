@@ -30,7 +30,7 @@ export function useTurnRouting(id: string) {
   });
 }
 
-/** What templates are called, for who may see them. */
+/** Names templates, for those who may see them. */
 export function useTemplateNames(ids: readonly string[]): ReadonlyMap<string, string> {
   const api = useApi();
   const may = useMay();

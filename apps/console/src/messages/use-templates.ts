@@ -28,7 +28,7 @@ export function usePieces(kind: Exclude<TemplateKind, 'message'>, channel: Chann
   });
 }
 
-/** What differs between two versions of a template. */
+/** Asks what differs between two versions of a template. */
 export function useTemplateDiff(id: string, versions: { from: number; to: number }, enabled = true) {
   const api = useApi();
   const { from, to } = versions;

@@ -3,7 +3,7 @@ import { sortIn } from '../ui/search-params.ts';
 import type { AreaSearch } from './routes.ts';
 
 /**
- * What the address holds, and a change of it; going through filters makes no history, opening something does.
+ * Gives what the address holds, and a change of it; going through filters makes no history, opening something does.
  * @param sorts the fields that the list is sorted by: another is not passed on
  */
 export function useSearch(

@@ -20,7 +20,7 @@ interface SearchFieldProps {
   onChange: (value: string) => void;
   /** The one that `/` goes to. */
   main?: boolean;
-  /** What is looked for as a whole, an id say: a text that is none is said to be wrong, and filters nothing. */
+  /** Tells whether a text is what is looked for as a whole, an id say; one that is none is said to be wrong, and filters nothing. */
   takes?: ((typed: string) => boolean) | undefined;
 }
 

@@ -1,12 +1,12 @@
 import { keepPreviousData, type QueryKey } from '@tanstack/react-query';
 import { useOwnQuery } from './queries.ts';
 
-/** As many as a filter takes. */
+/** The number of ids that a filter takes. */
 const AT_ONCE = 100;
 
 type Named = readonly { id: string; name: string }[];
 
-/** What things are called, by their ids: of all that are asked for, whatever else there is. */
+/** Names things by their ids: all that are asked for, whatever else there is. */
 export function useNamesById(
   key: QueryKey,
   ids: readonly string[],

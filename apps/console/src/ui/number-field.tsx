@@ -30,7 +30,7 @@ export interface NumberBounds {
 }
 
 interface Holding extends NumberBounds {
-  /** What the draft holds of a text that was read; the text itself as JSON would have it, unless given. */
+  /** Makes of a text that was read what the draft holds; unless given, the text as JSON would have it. */
   held?: (plain: string) => string;
 }
 

@@ -24,7 +24,7 @@ export function idIn(search: Search, name: string): string | undefined {
   return text !== undefined && isId(text) ? text : undefined;
 }
 
-/** Whether a text is an id as the API writes them. */
+/** Tells whether a text is an id as the API writes them. */
 export function isId(text: string): boolean {
   return ID.test(text);
 }

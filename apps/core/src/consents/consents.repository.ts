@@ -126,7 +126,7 @@ export interface DecidedState {
   status: ConsentStatus;
   notice_version: string | null;
   method: string | null;
-  /** Whether it is of all channels, and something else was said of one of them since. */
+  /** Set where it is of all channels, and something else was said of one of them since. */
   divided: boolean;
 }
 

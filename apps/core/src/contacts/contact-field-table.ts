@@ -11,7 +11,7 @@ export interface FieldFacts {
   /** The type of the first column. */
   readonly type: 'text' | 'date';
   readonly reader: FieldReader;
-  /** Whether an identify sets it by its name: a trait that is no field becomes an attribute. */
+  /** Set where an identify sets it by its name: a trait that is no field becomes an attribute. */
   readonly trait: boolean;
   /** The column by which lists filter, and the operators that they take if not all of its type. */
   readonly filter: {
@@ -19,7 +19,7 @@ export interface FieldFacts {
     readonly ops?: readonly ('eq' | 'ne' | 'in' | 'is_null' | 'prefix')[];
   } | null;
   readonly example: string;
-  /** For the API's description. */
+  /** The API's description of it. */
   readonly description?: string;
 }
 

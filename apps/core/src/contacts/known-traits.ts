@@ -80,7 +80,7 @@ const READERS: Record<Exclude<FieldReader, 'external_id'>, Reader> = {
   timezone: (sent) => canonicalTimeZone(sent) ?? { fault: 'invalid_enum' },
 };
 
-/** Whether it is a date of the calendar, `2000-02-29`, not after today. */
+/** Tells whether it is a date of the calendar, `2000-02-29`, not after today. */
 export function isPastDate(value: unknown): boolean {
   if (typeof value !== 'string' || !/^(?!0000)\d{4}-\d\d-\d\d$/.test(value)) return false;
   const read = new Date(`${value}T00:00:00.000Z`);

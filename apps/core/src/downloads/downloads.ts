@@ -60,7 +60,7 @@ export class Downloads {
   }
 }
 
-/** Who acts as somebody may have no more than both. */
+/** Lists who must be allowed: whoever acts as somebody may have no more than both. */
 function askersOf({ organizationId, principal, actor }: RequestContext): MakerClaims[] {
   const of = { organization_id: organizationId };
   const { type, id } = principal;

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString();
 
-/** What a file says of the one contact in it, and what became of it. */
+/** Imports a file that says something of one contact, and tells what became of it. */
 async function said(
   caller: Caller,
   status: string,

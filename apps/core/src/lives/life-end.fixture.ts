@@ -25,7 +25,7 @@ export interface CarriedMerge {
   standing: boolean;
 }
 
-/** What was done in a life, and is to be seen at its end. */
+/** The acts of a life that are to be seen at its end. */
 export interface Deeds {
   readonly people: People;
   readonly consents: ConsentModel;

@@ -25,7 +25,7 @@ const DAY_MS = 86_400_000;
 const AHEAD_MS = 30_000;
 /** A grant that is over before its life is held against the model, most likely before its next merge is undone. */
 const SHORT_MS = 200;
-/** What a member refuses in one call: each is dated a millisecond after the one before. */
+/** The refusals of a member's call: each is dated a millisecond after the one before. */
 const REFUSED_AT_ONCE = 20;
 
 /** A number below another, as the seed has it. */
@@ -41,7 +41,7 @@ export class Life {
   private readonly events: TakenEvent[] = [];
   private readonly imports: string[] = [];
   private segment = '';
-  /** What the one number is in its own country. */
+  /** The one number as it is written in its own country. */
   private national = '';
   private readonly organizationId: string;
   private readonly caller: Caller;
@@ -228,7 +228,7 @@ export class Life {
     return answer;
   }
 
-  /** As where the platform's keys are replaced: what is sealed opens to the same, and is another text. */
+  /** Replaces the platform's keys: what is sealed opens to the same, and is another text. */
   private async sealAnew(): Promise<undefined> {
     const vault = this.world.contacts.core.app.app.get(NationalIdVault);
     const rows = await this.world.contacts.query(
@@ -287,7 +287,7 @@ export class Life {
     return answer;
   }
 
-  /** As a member, who has the right for as long as the contact is there: marketing first, and much else. */
+  /** Refuses as a member, who may for as long as the contact is there: marketing first, and much else. */
   private async refuseAll(person: number): Promise<Answer<unknown>> {
     const others = Array.from({ length: REFUSED_AT_ONCE - 1 }, (_, at) => `custom.of_${String(at)}`);
     const consents = ['marketing', ...others].map((purpose) => ({ purpose, status: 'withdrawn' }));

@@ -12,10 +12,10 @@ export interface Person {
   readonly token: string;
   /** A number that one of them has: merges pass it on, undos give it back. */
   readonly phone?: string;
-  /** By number, the one whom the person is merged into. */
+  /** The one whom each person is merged into, by number. */
   into?: number;
   gone?: 'erased' | 'purged';
-  /** Whether a file named the person, and whether the contact was deleted: an import makes another of such. */
+  /** Set where a file named the person, and where the contact was deleted: an import makes another of such. */
   imported?: boolean;
   deleted?: boolean;
 }
@@ -23,7 +23,7 @@ export interface Person {
 /** The people of a life, each by number, and who is merged into whom. */
 export class People {
   private readonly all: Person[] = [];
-  /** By number, with whom each was ever one. */
+  /** All with whom each was ever one, by number. */
   private readonly met: Set<number>[] = [];
 
   add(person: Person): void {
@@ -73,7 +73,7 @@ export class People {
     return this.all.filter((person) => person.gone === 'erased' && !hasTwin(person));
   }
 
-  /** What nobody may keep of the erased. */
+  /** The texts that nobody may keep of the erased. */
   erasedTexts(): string[] {
     return this.erased().flatMap(({ externalId, email, phone }) => [
       ...[externalId, email],

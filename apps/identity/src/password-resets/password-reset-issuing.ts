@@ -21,7 +21,7 @@ const KNOW_REASONS = `SELECT set_config('identity.reset_reasons', 'known', true)
 const NEXT = `
 SELECT organization_id, id, email, locale, ip, user_agent, correlation_id, reason FROM password_reset_requests
  WHERE id <> ALL ($1::uuid[]) ORDER BY id = ANY ($2::uuid[]), id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-/** By a statement of its own: where it fails it is known which request it was. */
+/** Deletes by a statement of its own: where it fails it is known which request it was. */
 const TAKE = 'DELETE FROM password_reset_requests WHERE organization_id = $1 AND id = $2';
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
 const WHOSE = `

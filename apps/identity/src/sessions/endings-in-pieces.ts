@@ -49,13 +49,13 @@ interface EndingRow {
 /** What waits for it, and may end meanwhile. */
 interface Pass {
   readonly stopping: boolean;
-  /** How long failures may take before the rest waits for the next pass. */
+  /** The time that failures may take before the rest waits for the next pass. */
   readonly allowance: FailureAllowance;
   progressed(): void;
   /** Hears of an organization of which it failed; without it the first failure is thrown at the end. */
   failed?(organizationId: string, error: unknown): void;
   passed?(organizationId: string): void;
-  /** Whether those of the organization that failed before are tried again; default: they are. */
+  /** Set to false where those of the organization that failed before are not tried again. */
   retries?(organizationId: string): boolean;
 }
 
@@ -65,7 +65,7 @@ export type PieceEnded = (tx: WorkerTransaction, context: AuditContext) => Promi
 /** Ends what there is of many organizations, with nobody's permission. Several may do so at once, and be killed. */
 @Injectable()
 export class EndingsInPieces {
-  /** Of each ending the organizations of which one failed; those tried last come last. */
+  /** The organizations of which one failed, by ending; those tried last come last. */
   private readonly failing = new Map<Ending, Map<string, FailingPieces<string>>>();
 
   constructor(
@@ -74,7 +74,7 @@ export class EndingsInPieces {
     private readonly clock: Clock,
   ) {}
 
-  /** Of those that fail the others are ended nevertheless, of any organization. @throws what failed first */
+  /** Ends the others beside those that fail, of any organization. @throws what failed first */
   async endAll(ending: Ending, actor: string, pass: Pass, told?: PieceEnded): Promise<number> {
     const failing = this.failing.get(ending) ?? new Map<string, FailingPieces<string>>();
     this.failing.set(ending, failing);
@@ -193,7 +193,7 @@ export class EndingsInPieces {
   }
 }
 
-/** What ran out of time or memory may be one row's doing, however often. */
+/** Tells whether the database is away: what ran out of time or memory may be one row's doing, however often. */
 function isAway(error: unknown): boolean {
   return isDatabaseUnavailable(error) && !ranOut(error);
 }

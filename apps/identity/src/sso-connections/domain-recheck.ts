@@ -49,7 +49,7 @@ interface Standing extends Claim {
   readonly nextCheckAt: Date;
 }
 
-/** Of each organization the one that has waited longest before the second of any. */
+/** Finds of each organization the one that has waited longest before the second of any. */
 const NEXT = `
   SELECT domain FROM (
     SELECT domain, next_check_at,

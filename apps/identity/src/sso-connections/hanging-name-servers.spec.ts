@@ -5,7 +5,7 @@ import type { SsoConnectionDto } from './sso-connection.dto.js';
 import { aDomain, anSsoConnection } from './sso-connection.fixture.js';
 
 const CONNECTIONS = '/v1/identity/sso-connections';
-/** Of one connection, and of an organization. */
+/** Places of one connection, and of an organization. */
 const PLACES = { ofConnection: 16, ofOrganization: 18 };
 
 describe('name servers that hang', () => {

@@ -18,7 +18,7 @@ const LOTS_AT_ONCE = 500;
 /** Failures of a sweep end at the first that ran into its time limit, 15 s: lots of others that came due meanwhile are next. */
 const FAILURES_MS = 10_000;
 
-/** Of every organization, soonest first, but for those of which a lot failed. */
+/** Finds those of every organization, soonest first, but for organizations of which a lot failed. */
 const FIND_DUE = `
   SELECT organization_id, json_agg(json_build_object('lot', lot_id, 'ref', subject_ref)) AS lots
     FROM (SELECT organization_id, subject_ref, lot_id FROM lot_balances
@@ -26,7 +26,7 @@ const FIND_DUE = `
            ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}) AS due
    GROUP BY organization_id`;
 
-/** Of one organization, but for those that are known. */
+/** Finds those of one organization, but for those that are known. */
 const FIND_OWN = `
   SELECT lot_id AS lot, subject_ref AS ref FROM lot_balances
    WHERE organization_id = $1 AND remaining > 0 AND expires_at <= $2 AND lot_id <> ALL($3::uuid[])
@@ -165,7 +165,7 @@ export class ExpirySweep extends WorkerJob {
   }
 }
 
-/** What ran out of time or memory may be one lot's doing, however often. */
+/** Tells whether the database is away: what ran out of time or memory may be one lot's doing, however often. */
 function isAway(error: unknown): boolean {
   return isTransient(error) && !ranOut(error);
 }

@@ -4,18 +4,18 @@ import type { Kind } from './transaction.dto.js';
 
 /** The query of `GET /v1/loyalty/summary`. */
 export class LedgerSummaryQueryDto {
-  /** From when on rows are counted, by their creation; by default a day before `to`. */
+  /** The instant from which rows are counted, by their creation; by default a day before `to`. */
   @MayBeAbsent()
   @IsInstant()
   from?: string;
 
-  /** Until when, not included; by default now. At most seven days after `from`. */
+  /** The end, not included; by default now. At most seven days after `from`. */
   @MayBeAbsent()
   @IsInstant()
   to?: string;
 }
 
-/** What rows of one kind come to. */
+/** The sum of the rows of one kind. */
 class KindSummaryDto {
   @ApiProperty({ type: 'integer', minimum: 0, description: 'How many rows.' })
   count: number;
@@ -33,7 +33,7 @@ class KindSummariesDto implements Record<Kind, KindSummaryDto> {
   @ApiProperty({ type: KindSummaryDto }) reverse: KindSummaryDto;
 }
 
-/** What was added to the ledger in some time (loyalty.md §3). */
+/** The rows that were added to the ledger in some time, summed by kind (loyalty.md §3). */
 export class LedgerSummaryDto {
   @ApiProperty({ format: 'date-time' }) from: string;
   @ApiProperty({ format: 'date-time' }) to: string;

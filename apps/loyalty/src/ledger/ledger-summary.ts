@@ -11,7 +11,7 @@ const MOST_DAYS = 7;
 /** The first instant that can be asked for. */
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 
-/** By the index of creation. */
+/** Sums by kind, along the index of creation. */
 const SUMS = `
   SELECT kind, count(*)::int AS count, sum(points)::text AS points FROM transactions
    WHERE organization_id = $1 AND created_at >= $2 AND created_at < $3 GROUP BY kind`;

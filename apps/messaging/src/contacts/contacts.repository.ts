@@ -26,7 +26,7 @@ interface Row extends ContactProfile {
 const PROFILE_COLUMNS = [...SHARED_CONTACT_NAMES, 'attributes'];
 const PROFILE = PROFILE_COLUMNS.join(', ');
 
-/** What follows from the profile: an address that a send gives is looked up by it. */
+/** Columns that follow from the profile: an address that a send gives is looked up by them. */
 const CANONICAL_COLUMNS = ['email_canonical', 'phone_canonical'];
 
 /**

@@ -15,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What happens here: somebody declines, or merges are heard of, by one process each, at once. */
+/** An act: somebody declines, or merges are heard of, by one process each, at once. */
 type Step =
   | { readonly kind: 'decline'; readonly contact: number }
   | { readonly kind: 'hear'; readonly merges: readonly number[]; readonly apart: boolean };
 
 interface History {
-  /** By number of the contact, whom it is merged into: one of a higher number, or nobody. */
+  /** The contact that each is merged into, by number: one of a higher number, or nobody. */
   readonly into: readonly (number | null)[];
   readonly steps: readonly Step[];
 }
@@ -107,7 +107,7 @@ class Hearing {
     for (const merge of merges) this.heard.add(merge);
   }
 
-  /** By number, who has declined. */
+  /** The contacts that have declined, by number. */
   async found(): Promise<number[]> {
     const rows = await world.database.query<{ subject: string }>(
       'SELECT subject FROM preferences WHERE organization_id = $1 AND NOT subscribed',

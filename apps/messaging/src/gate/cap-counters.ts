@@ -84,7 +84,7 @@ export class CapCounters {
     return counters;
   }
 
-  /** As they stand now, for who only asks: nobody waits, and nothing that is taken may be saved. */
+  /** Reads them as they stand now, for who only asks: nobody waits, and nothing that is taken may be saved. */
   static async read(
     tx: WorkerTransaction,
     sends: readonly CountedSend[],

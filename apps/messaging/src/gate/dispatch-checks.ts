@@ -9,7 +9,7 @@ import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
 
-/** What a send that has passed the checks before the gate of messaging.md §1 goes on with. */
+/** The facts with which a send goes on that has passed the checks before the gate of messaging.md §1. */
 export interface PassedSend {
   readonly kind: 'passed';
   readonly send: ClaimedSend;
@@ -25,7 +25,7 @@ const SETTINGS_MS = 5 * 60_000;
 /** How long a send waits for a word of core's, from when it is first needed: a send may have waited days for its time. */
 const CORE_PATIENCE_MS = 15 * 60_000;
 
-/** What the checks decide of a send that does not go on. */
+/** The decision on a send that does not go on. */
 type Stopped = Exclude<DispatchDecision, { kind: 'ready' }>;
 
 /** Checks 1 to 4, in their order; the first that fails decides. */

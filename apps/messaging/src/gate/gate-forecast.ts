@@ -10,7 +10,7 @@ import type { ClaimedSend } from './claimed-send.js';
 import { calendarOf, checkPerson, quietHoursEnd, type PassedSend } from './dispatch-checks.js';
 import { optedOut, suppressed } from './objections.js';
 
-/** What the gate would decide of a send. */
+/** The decision that the gate would take on a send. */
 export type Forecast =
   /** It would be handed over, now or after what it waits for. */
   | {
@@ -24,7 +24,7 @@ export type Forecast =
   /** Another module has not said what has to be known. */
   | { readonly kind: 'open' };
 
-/** Which of them something stands against that only the gate itself looks at. */
+/** Finds those against which something stands that only the gate itself looks at. */
 const OBJECTIONS = `
   SELECT c.id, ${suppressed('c')} AS suppressed, ${optedOut('c')} AS opted_out
     FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, channel text, category text, topic text,
@@ -55,7 +55,7 @@ export class GateForecast {
     private readonly clock: Clock,
   ) {}
 
-  /** By the ids of the sends. */
+  /** Decisions by the ids of the sends. */
   async of(sends: readonly ClaimedSend[]): Promise<ReadonlyMap<string, Forecast>> {
     const forecasts = new Map<string, Forecast>();
     if (sends.length === 0) return forecasts;

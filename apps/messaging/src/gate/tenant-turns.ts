@@ -10,7 +10,7 @@ export interface Turn<T> {
  */
 export class TenantTurns {
   private first = 0;
-  /** Which of its own is first in each tenant that waited the last time. */
+  /** The place of the first of its own, in each tenant that waited the last time. */
   private firsts = new Map<string, number>();
 
   constructor(private readonly tenants: { of(organizationId: string): string }) {}

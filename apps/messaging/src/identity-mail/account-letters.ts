@@ -9,7 +9,7 @@ interface AccountFacts {
   readonly when: string;
   /** True where there is a page on which a new password is asked for. */
   readonly leads: boolean;
-  /** What the factors are called that it is about; empty where that is not known. */
+  /** The names of the factors that it is about; empty where they are not known. */
   readonly names: readonly string[];
 }
 

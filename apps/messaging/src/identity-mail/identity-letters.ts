@@ -16,7 +16,7 @@ export interface LetterFacts {
   readonly expiresAt: Date | null;
   /** The time of a change of an account. */
   readonly at?: Date;
-  /** What it was about is called so by its user. */
+  /** The name that its user gave to what it is about. */
   readonly names?: readonly string[];
 }
 

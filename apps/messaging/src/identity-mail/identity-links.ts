@@ -21,7 +21,7 @@ interface AccountRef {
   readonly id: string;
   readonly about: AccountChange;
   readonly at: string;
-  /** What the factors were called that were removed, at most five; a release before does not say it. */
+  /** The names of the factors that were removed, at most five; a release before does not say them. */
   readonly names?: readonly string[];
 }
 

@@ -105,7 +105,7 @@ function linkOf(event: DomainEvent<MailedEvent>): LinkRef {
   return { ...of, about: ACCOUNT_CHANGES[event.type], at: event.time, ...(names && { names }) };
 }
 
-/** Whether it is one of several factors that were removed at once, of which the first tells of all. */
+/** Tells whether it is one of several factors that were removed at once, of which the first tells of all. */
 function isToldWithAnother({ data }: DomainEvent<MailedEvent>): boolean {
   return 'names' in data && data.names?.length === 0;
 }

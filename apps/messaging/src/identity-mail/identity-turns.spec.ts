@@ -6,7 +6,7 @@ import { Tenants } from '../organizations/tenants.js';
 
 const SETTLED = { within: 30_000 };
 const CHILDREN = 200;
-/** In hand at once. */
+/** The number in hand at once. */
 const BATCH = 32;
 
 let world: MessagingWorld;

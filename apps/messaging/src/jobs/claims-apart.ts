@@ -20,7 +20,7 @@ export class ClaimsApart<Place> {
     this.backoff = new ItemBackoff(job, clock);
   }
 
-  /** Whether it is left alone for now. */
+  /** Tells whether it is left alone for now. */
   waits(place: Place): boolean {
     return this.backoff.waits(this.nameOf(place));
   }
@@ -30,7 +30,7 @@ export class ClaimsApart<Place> {
     return this.backoff.waiting();
   }
 
-  /** Whether some failed together of which it is not known yet which is at fault. */
+  /** Tells whether some failed together of which it is not known yet which is at fault. */
   get doubts(): boolean {
     return this.suspects.size > 0;
   }

@@ -21,7 +21,7 @@ const FORGOTTEN_AT_ONCE = 1_000;
 /** Reports of an organization that one after another run into a time limit alone: then the others' turn comes. */
 const MOST_TIME_OUTS = 2;
 
-/** What is done to reports, and what is known of those at which it fails. */
+/** Work on reports, and what is known of those at which it fails. */
 interface Work {
   readonly backoff: ItemBackoff;
   run(keys: readonly ReportKey[]): Promise<void>;
@@ -29,7 +29,7 @@ interface Work {
 
 /** An organization's turn. */
 interface Turn {
-  /** How many in a row have run into a time limit alone. */
+  /** The number in a row that have run into a time limit alone. */
   timeOuts: number;
 }
 
@@ -88,7 +88,7 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
     return any;
   }
 
-  /** Where they cannot be taken up for all organizations at once they are for some. */
+  /** Takes up those of all organizations at once, and where that fails those of some. */
   private async take(now: Date): Promise<readonly ReportKey[]> {
     const without = this.claims.waiting();
     const take = (of: readonly string[] | null): Promise<ReportKey[]> =>

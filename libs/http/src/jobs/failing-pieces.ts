@@ -31,11 +31,11 @@ interface PiecesPass<Row> {
   readonly most: number;
   /** Does these rows together, or none of them. @returns how many it did */
   readonly work: (rows: readonly Row[]) => Promise<number>;
-  /** Whether a failure says nothing of the rows: the others would meet the same. */
+  /** Tells whether a failure says nothing of the rows: the others would meet the same. */
   readonly isAway: (error: unknown) => boolean;
   /** Hears of the last failure, however many there were. */
   readonly failed: (error: unknown) => void;
-  /** Whether those that failed alone before are tried again. */
+  /** Set where those that failed alone before are tried again. */
   readonly retries: boolean;
   readonly allowance: FailureAllowance;
   readonly stopping: () => boolean;

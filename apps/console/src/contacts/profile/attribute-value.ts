@@ -2,7 +2,7 @@ import { readJson } from '../../ui/exact-json.ts';
 import { isNumberText, readNumber, writeNumber } from '../../ui/number-text.ts';
 
 /**
- * What was typed as the value that it stands for: a number as the page's language writes one, JSON where it is some,
+ * Reads what was typed as the value that it stands for: a number as the page's language writes one, JSON where it is some,
  * else the text itself, and so it is of numbers that JavaScript does not hold, wherever they stand in it.
  */
 export function asValue(typed: string, locale: string): unknown {

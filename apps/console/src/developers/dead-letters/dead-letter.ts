@@ -14,7 +14,7 @@ export const LETTER_TONES = {
   closed: 'neutral',
 } as const;
 
-/** What was sent: parsed where it is JSON that is carried exactly, else as it came; undefined where nothing of it is kept. */
+/** Reads what was sent: parsed where it is JSON that is carried exactly, else as it came; undefined where nothing of it is kept. */
 export function payloadOf(payload: string | null): unknown {
   if (payload === null || payload === '') return undefined;
   const read = readJson(payload);

@@ -26,7 +26,7 @@ const TEXT_COLUMNS = TEXTS.map(({ column }) => column).join(', ');
 
 const COLUMNS = `id, version, updated_at, ${TEXT_COLUMNS}`;
 
-/** In the order of the parameters from the second on. */
+/** The columns, in the order of the parameters from the second on. */
 const GIVEN = `unnest($2::uuid[], $3::int[], $4::timestamptz[], ${TEXTS.map((_, at) => `$${at + 5}::text[]`).join(', ')})
   AS given (${COLUMNS})`;
 

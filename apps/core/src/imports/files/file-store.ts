@@ -24,7 +24,7 @@ export interface NewFile {
  * any of them has taken. It knows nothing of what it keeps: bytes come sealed, and are read from any place on.
  */
 export abstract class FileStore {
-  /** Where it is marked as one installation's; undefined where no other could be led there. */
+  /** The place where it is marked as one installation's; undefined where no other could be led there. */
   get place(): MarkedPlace | undefined {
     return undefined;
   }

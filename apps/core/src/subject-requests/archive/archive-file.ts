@@ -7,7 +7,7 @@ import { indexPage, SHOWN_ROWS, type IndexedResource, type IndexHead } from './i
 /** Bytes in which the file is cut. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** What is collected of an archive, as far as its file is made of it. */
+/** The collected parts of an archive of which its file is made. */
 type Collected = Pick<ArchivePieces, 'resources' | 'rowsOf'>;
 
 /**

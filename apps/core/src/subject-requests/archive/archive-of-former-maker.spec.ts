@@ -30,7 +30,7 @@ function aMember(organizationId: string) {
   };
 }
 
-/** What becomes of it while nobody can read the pieces of archives. */
+/** Does it while nobody can read the pieces of archives. */
 async function whilePiecesAreHeld(work: () => Promise<unknown>): Promise<void> {
   const holder = new Client({ connectionString: world.contacts.core.database.adminUrl });
   await holder.connect();

@@ -31,7 +31,7 @@ export const CHECKS_AT_ONCE = { inAll: 16, ofTenant: 4, ofOrganization: 2 };
 interface Looking extends RunnableCampaign {
   readonly context: RequestContext;
   readonly tally: CheckTally;
-  /** By their keys, and by their ids, those who would get the message so far. */
+  /** Those who would get the message so far, by their keys and by their ids. */
   readonly taken: Set<string>;
   readonly reached: Set<string>;
   /** The one whose message is shown: the first who is found to get it; undefined once there is none. */
@@ -151,7 +151,7 @@ export class CampaignCheck {
     }
   }
 
-  /** What a run would make of members before the gate, and of how many core has not said what has to be known. */
+  /** Judges members as a run would before the gate, and counts those of whom core has not said what has to be known. */
   private async judge(
     { campaign, context }: Looking,
     ids: readonly string[],
@@ -185,7 +185,7 @@ export class CampaignCheck {
     return { judged: [], open: ids.length };
   }
 
-  /** While the others are counted. */
+  /** Renders for one of them while the others are counted. */
   private async show({ context, campaign, tally, first }: Looking): Promise<void> {
     const sampled = await first.promise;
     if (sampled) tally.show(await this.samples.of(context, campaign, sampled));
@@ -196,7 +196,7 @@ function isShowable(forecast: Forecast): forecast is Sampled {
   return forecast.kind === 'reached' && forecast.contact !== undefined;
 }
 
-/** As a run would store it. */
+/** Makes the send as a run would store it. */
 function asIfSent(
   campaign: CampaignEntity,
   templateVersion: number,

@@ -3,7 +3,7 @@ import type { CampaignCheckDto } from './campaign-check.dto.js';
 
 type Counts = Record<string, number>;
 
-/** What members of an audience were found to come to; it is told at any time. */
+/** Counts what members of an audience come to; it is told at any time. */
 export class CheckTally {
   /** Nobody asks any more: whoever still looks at members stops. */
   over = false;
@@ -41,7 +41,7 @@ export class CheckTally {
     this.ended = true;
   }
 
-  /** What is known by now. */
+  /** Tells what is known by now. */
   answer(): CampaignCheckDto {
     return {
       complete: this.ended && this.open === 0,

@@ -12,7 +12,7 @@ import { PushTokensRepository } from '../../contacts/push-tokens.repository.js';
 import type { SkipReason } from '../campaign.js';
 import { apart, type Known, type OpenMember } from './open-members.js';
 
-/** Whose members they are, and by which channel they are written to. */
+/** The organization of the members, and the channel by which they are written to. */
 interface Aim {
   readonly organizationId: string;
   readonly channel: Channel;
@@ -25,7 +25,7 @@ export interface ReachedMember {
   readonly addressKey: string;
 }
 
-/** What becomes of a member: a send, or a reason why there is none. */
+/** The outcome of a member: a send, or a reason why there is none. */
 export type Verdict = ReachedMember | SkipReason;
 
 /** Knows of members of an audience what decides whether they get a message: for a run, and for a check before it. */

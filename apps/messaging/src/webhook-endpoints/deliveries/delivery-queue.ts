@@ -50,7 +50,7 @@ interface SubscribedRow {
   enabled: boolean;
 }
 
-/** How many each of the endpoints that wait is given. */
+/** The number that each of the endpoints that wait is given. */
 type Share = (waiting: readonly WaitingEndpoint[]) => readonly number[];
 
 /** Why nothing was tried: the endpoint was disabled when the event came. */
