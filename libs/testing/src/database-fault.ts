@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { eventually } from './eventually.js';
 import type { TestDatabase } from './test-database.js';
 
 /** Which changes of which rows Postgres is to fail at. */
@@ -23,6 +24,7 @@ export class DatabaseFault {
     private readonly database: Pick<TestDatabase, 'query'>,
     private readonly name: string,
     private readonly table: string,
+    private readonly row: 'NEW' | 'OLD',
   ) {}
 
   /** Fails from now on, until it is mended. */
@@ -33,6 +35,7 @@ export class DatabaseFault {
     const said = codes.map((each) => `'${each}'`).join(', ');
     const effect = fault.instead ?? `RAISE EXCEPTION 'refused' USING ERRCODE = (ARRAY[${said}])[${turn}];`;
     // A sequence does not go back with the transaction; the service's role need not be granted it.
+    const row = on === 'DELETE' ? 'OLD' : 'NEW';
     await database.query(`
       CREATE SEQUENCE ${name};
       CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -40,10 +43,10 @@ export class DatabaseFault {
         IF ${when} THEN
           IF nextval('${name}') <= ${String(times)} THEN ${effect} END IF;
         END IF;
-        RETURN ${on === 'DELETE' ? 'OLD' : 'NEW'};
+        RETURN ${row};
       END $$;
       CREATE TRIGGER ${name} BEFORE ${on} ON ${table} FOR EACH ROW EXECUTE FUNCTION ${name}()`);
-    return new DatabaseFault(database, name, table);
+    return new DatabaseFault(database, name, table, row);
   }
 
   /** How often it was come to. */
@@ -54,10 +57,25 @@ export class DatabaseFault {
     return row?.tries ?? 0;
   }
 
-  /** Fails no more. */
+  /**
+   * Fails no more, once the changes of the table that are going on have ended. The trigger stays and does nothing: to drop it
+   * would lock the table and its partitions, which can deadlock with work that goes on.
+   */
   async mend(): Promise<void> {
     await this.database.query(
-      `DROP TRIGGER ${this.name} ON ${this.table}; DROP FUNCTION ${this.name}(); DROP SEQUENCE ${this.name}`,
+      `CREATE OR REPLACE FUNCTION ${this.name}() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN ${this.row}; END'`,
     );
+    const changing = await this.database.query<{ xid: string }>(
+      `SELECT DISTINCT virtualtransaction AS xid FROM pg_locks
+        WHERE relation = $1::regclass AND mode = 'RowExclusiveLock'
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+      [this.table],
+    );
+    const xids = changing.map(({ xid }) => xid);
+    const hasEnded = async (): Promise<void> => {
+      const going = await this.database.query('SELECT 1 FROM pg_locks WHERE virtualxid = ANY ($1)', [xids]);
+      if (going.length > 0) throw new Error(`Changes of ${this.table} still go on`);
+    };
+    await eventually(hasEnded, { within: 60_000 });
   }
 }
