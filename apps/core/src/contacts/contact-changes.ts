@@ -1,6 +1,6 @@
 import { type Patch, sameJson, Whole } from '@customer-platform/database';
 import type { CreateContactDto, UpdateContactDto } from './contact.dto.js';
-import type { Contact, FieldTimes } from './contact.entity.js';
+import type { Contact } from './contact.entity.js';
 import {
   applyFields,
   demandIdentifier,
@@ -10,7 +10,7 @@ import {
   type Moment,
 } from './contact-fields.js';
 import { emptyProfile, profileOf } from './contact-profile.js';
-import { ADMINISTERED_FIELDS, propertyOf } from './contact-field-table.js';
+import { ADMINISTERED_FIELDS, propertyOf, type FieldTimes } from './contact-field-table.js';
 import type { NationalIdVault } from './national-id/national-id.vault.js';
 
 type Content = Partial<Contact>;

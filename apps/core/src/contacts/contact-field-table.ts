@@ -125,6 +125,12 @@ type Columns = Joined<Table[ContactField]['columns']>;
 /** The columns of the fields, as the entity has them. */
 export type FieldColumns = { -readonly [Property in keyof Columns]: string | null };
 
+/** When each field and each attribute was last said to be what it is: ISO 8601 in UTC. */
+export interface FieldTimes {
+  fields: Record<string, string>;
+  attributes: Record<string, string>;
+}
+
 /** Names a property of {@link FieldColumns}. */
 export type FieldProperty = keyof FieldColumns;
 

@@ -6,12 +6,13 @@ import {
 } from '../attributes/declared-attributes.js';
 import { READ_ANEW, type NormalForms } from '../identities/identity-value.js';
 import { recordOf } from '@customer-platform/events';
-import type { Contact } from './contact.entity.js';
 import {
   KNOWN_TRAITS,
   propertiesOf,
   propertyOf,
   TRAIT_FIELDS,
+  type FieldColumns,
+  type FieldTimes,
   type KnownTrait,
   type PropertyOf,
 } from './contact-field-table.js';
@@ -24,7 +25,10 @@ export interface Warning {
 }
 
 /** The part of a contact that identifies change. */
-export type ContactProfile = Pick<Contact, PropertyOf<KnownTrait> | 'attributes' | 'fieldTimes'>;
+export type ContactProfile = Pick<FieldColumns, PropertyOf<KnownTrait>> & {
+  attributes: Record<string, unknown>;
+  fieldTimes: FieldTimes;
+};
 
 /** Its fields, by their properties. */
 export const PROFILE_PROPERTIES = propertiesOf(TRAIT_FIELDS);

@@ -8,14 +8,9 @@ import {
   propertiesOf,
   type FieldColumns,
   type FieldProperty,
+  type FieldTimes,
 } from './contact-field-table.js';
 import { classOf } from './field-class.js';
-
-/** When each field and each attribute was last said to be what it is: ISO 8601 in UTC. */
-export interface FieldTimes {
-  fields: Record<string, string>;
-  attributes: Record<string, string>;
-}
 
 const DATES: ReadonlySet<FieldProperty> = new Set(
   propertiesOf(FIELD_NAMES.filter((field) => CONTACT_FIELDS[field].type === 'date')),

@@ -1,16 +1,24 @@
 import { recordOf, SHARED_CONTACT_NAMES, type SharedContactField } from '@customer-platform/events';
 import { asProperties } from './contact-columns.js';
-import { propertyOf, type PropertyOf } from './contact-field-table.js';
-import type { Contact } from './contact.entity.js';
+import { propertyOf, type FieldColumns, type PropertyOf } from './contact-field-table.js';
 
 /** What a contact is to other modules. */
 export type ContactState = 'active' | 'merged' | 'deleted' | 'erased';
 
+/** What tells the state of a contact. */
+interface Standing {
+  mergedInto: string | null;
+  deletedAt: Date | null;
+  erasedAt: Date | null;
+}
+
 /** The part of a contact that other modules may know: never the national id. */
-export type SharedContact = Pick<
-  Contact,
-  'id' | PropertyOf<SharedContactField> | 'attributes' | 'version' | 'mergedInto' | 'deletedAt' | 'erasedAt'
->;
+export type SharedContact = Pick<FieldColumns, PropertyOf<SharedContactField>> &
+  Standing & {
+    id: string;
+    attributes: Record<string, unknown>;
+    version: number;
+  };
 
 /** The columns of which {@link stateOf} reads the state of a contact. */
 export const STATE_COLUMNS = `merged_into AS "mergedInto", deleted_at AS "deletedAt", erased_at AS "erasedAt"`;
@@ -19,7 +27,7 @@ export const STATE_COLUMNS = `merged_into AS "mergedInto", deleted_at AS "delete
 export const SHARED_COLUMNS = `id, ${asProperties(SHARED_CONTACT_NAMES)}, attributes, version, ${STATE_COLUMNS}`;
 
 /** The state of a contact: each is in exactly one. */
-export function stateOf(contact: Pick<Contact, 'mergedInto' | 'deletedAt' | 'erasedAt'>): ContactState {
+export function stateOf(contact: Standing): ContactState {
   if (contact.erasedAt) return 'erased';
   if (contact.mergedInto) return 'merged';
   return contact.deletedAt ? 'deleted' : 'active';

@@ -1,9 +1,9 @@
 import { namesOf, recordOf } from '@customer-platform/events';
 import { sameJson } from '@customer-platform/database';
 import { conformAttributes, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
-import type { Contact, FieldTimes } from '../contact.entity.js';
+import type { Contact } from '../contact.entity.js';
 import { fitAttributes } from '../contact-profile.js';
-import { FIELD_NAMES, NATIONAL_ID_COLUMNS, propertiesOf } from '../contact-field-table.js';
+import { FIELD_NAMES, NATIONAL_ID_COLUMNS, propertiesOf, type FieldTimes } from '../contact-field-table.js';
 
 /** Whose value of a field stays. */
 export type Side = 'survivor' | 'merged';
