@@ -13,7 +13,7 @@ export const CLOCKS_READ_ALONE: readonly ReadAlone[] = [
   {
     why: 'it is only read, without a lock: as of when is what the caller is told',
     places: {
-      'apps/core/src/consents/consents.service.ts': 1,
+      'apps/core/src/people/consents/consents.service.ts': 1,
       'apps/core/src/imports/running/import-watch.ts': 1,
       'apps/core/src/members/member-consents.service.ts': 1,
       'apps/core/src/operator/erasure-watch.ts': 1,
@@ -41,7 +41,7 @@ export const CLOCKS_READ_ALONE: readonly ReadAlone[] = [
     why: 'it waits for no lock: what others hold is skipped, or a lock is tried',
     places: {
       'apps/core/src/audit-log/audit-checkpoints.ts': 1,
-      'apps/core/src/consents/consent-expiry.ts': 1,
+      'apps/core/src/people/consents/consent-expiry.ts': 1,
       'apps/core/src/imports/running/import-runner.ts': 1,
       'apps/core/src/members/tenant-assertions.ts': 1,
       'apps/core/src/segments/evaluating/segment.evaluator.ts': 1,
@@ -61,11 +61,11 @@ export const CLOCKS_READ_ALONE: readonly ReadAlone[] = [
     places: {
       'apps/core/src/attributes/conversion/conversion-end.ts': 2,
       'apps/core/src/audit-log/audit-checkpoints.ts': 1,
-      'apps/core/src/consents/consent-recorder.ts': 3,
-      'apps/core/src/contacts/contacts.service.ts': 3,
-      'apps/core/src/contacts/merge/contact-merger.ts': 1,
-      'apps/core/src/contacts/merge/contact-parter.ts': 1,
-      'apps/core/src/identities/identities.service.ts': 2,
+      'apps/core/src/people/consents/consent-recorder.ts': 3,
+      'apps/core/src/people/contacts/contacts.service.ts': 3,
+      'apps/core/src/people/merges/contact-merger.ts': 1,
+      'apps/core/src/people/merges/contact-parter.ts': 1,
+      'apps/core/src/people/identities/identities.service.ts': 2,
       'apps/core/src/subject-requests/archive/archive-start.ts': 1,
       'apps/core/src/subject-requests/by-hand.ts': 1,
       'apps/core/src/subject-requests/erasure/erasure-runner.ts': 2,
@@ -131,7 +131,7 @@ export const CLOCKS_READ_ALONE: readonly ReadAlone[] = [
       'apps/core/src/imports/running/import-runner.ts': 2,
       'apps/core/src/processing/contested-identities.ts': 1,
       'apps/core/src/subject-requests/archive/archive-writer.ts': 1,
-      'apps/core/src/subject-requests/blocklist/erased-identifiers.ts': 1,
+      'apps/core/src/blocklist/erased-identifiers.ts': 1,
       'apps/core/src/subject-requests/erasure/receipts.ts': 1,
       'apps/core/src/subject-requests/requests-end.ts': 1,
       'apps/crm/src/activity-types/first-types.consumer.ts': 1,

@@ -7,7 +7,7 @@ import {
   type WorkScenario,
 } from '@customer-platform/testing';
 import { CoreScenarios } from './background-work.fixture.js';
-import { startCoreWithPeers, type CoreWithPeers } from './contacts/contact.fixture.js';
+import { startCoreWithPeers, type CoreWithPeers } from './people/contacts/contact.fixture.js';
 import { aFolder } from './imports/import.fixture.js';
 import { Refusals } from './ingestion/refusals.js';
 

@@ -1,7 +1,7 @@
 import { metrics } from '@customer-platform/http';
 import { DatabaseFault, type Fault } from '@customer-platform/testing';
-import { aConsentWorld, aGrant } from './consents/consent.fixture.js';
-import { ConsentExpiry } from './consents/consent-expiry.js';
+import { aConsentWorld, aGrant } from './people/consents/consent.fixture.js';
+import { ConsentExpiry } from './people/consents/consent-expiry.js';
 import { SEGMENTS, SegmentWorld, type Given } from './segments/segment.fixture.js';
 
 const MINUTE_MS = 60_000;

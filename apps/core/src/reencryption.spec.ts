@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import type { Keyring } from '@customer-platform/config';
 import { Database, reencrypt, SigningKeys } from '@customer-platform/database';
 import { eventually, expectStatus } from '@customer-platform/testing';
-import { aContact, at, ContactWorld } from './contacts/contact.fixture.js';
-import { merge } from './contacts/merge/merge.fixture.js';
-import { NationalIdVault } from './contacts/national-id/national-id.vault.js';
+import { aContact, at, ContactWorld } from './people/contacts/contact.fixture.js';
+import { merge } from './people/merges/merge.fixture.js';
+import { NationalIdVault } from './people/national-ids/national-id.vault.js';
 import { START_MS } from './core.fixture.js';
 import { sealedColumns } from './sealed-columns.js';
 

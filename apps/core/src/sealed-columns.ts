@@ -1,7 +1,7 @@
 import type { Keyring } from '@customer-platform/config';
 import { KeySeal, sealedSigningKeys, type SealedColumn } from '@customer-platform/database';
 import { FILE_KEYS, placeOfKey } from './imports/files/import-files.js';
-import { NationalIdVault } from './contacts/national-id/national-id.vault.js';
+import { NationalIdVault } from './people/national-ids/national-id.vault.js';
 import { placeOfArchive, sealOfArchives } from './subject-requests/archive/archive-seal.js';
 
 /** Contacts are merged by audited calls, so whoever has merges has a chain; workers do not see merges. */

@@ -1,6 +1,6 @@
 import { COUNTED, NOBODY, type TenantTables } from '@customer-platform/testing';
-import { columnsOf } from './contacts/contact-columns.js';
-import { FIELD_NAMES } from './contacts/contact-field-table.js';
+import { columnsOf } from './vocabulary/contacts/contact-columns.js';
+import { FIELD_NAMES } from './vocabulary/contacts/contact-field-table.js';
 import { SEGMENT_TABLES } from './segments/segment-tables.fixture.js';
 
 /** What becomes of the columns of core's tables: on an erasure, in an archive, in the course of time. */
@@ -56,7 +56,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
   consent_events: {
     erased: 'evidence',
     kept: {
-      'consents/consents.repository.ts: proves what the person allowed; the contact has no name any more':
+      'people/consents/consents.repository.ts: proves what the person allowed; the contact has no name any more':
         'id contact_id purpose channel status notice_version notice_hash method legal_basis jurisdiction pii_categories recipients storage_locations retention withdrawal_method expires_at occurred_at controller actor_type actor_id impersonator_id correlation_id recorded_at',
     },
     organization: COUNTED,
@@ -74,7 +74,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
     erased: 'event_id contact_id expires_at',
     organization: 'follows from consent_events',
     archive: 'follows from consents',
-    removed: 'by consents/consent-expiry.ts',
+    removed: 'by people/consents/consent-expiry.ts',
   },
   contact_activity: {
     erased: 'contact_id last_seen_at',
@@ -100,11 +100,11 @@ export const CORE_TENANT_TABLES: TenantTables = {
   contact_merges: {
     erased: 'reason changes outcome',
     kept: {
-      'contacts/merge/merges.repository.ts: that there was a merge, so that its undo is refused as what it is':
+      'people/merges/merges.repository.ts: that there was a merge, so that its undo is refused as what it is':
         'survivor_id merged_id status',
     },
     technical: {
-      'contacts/merge/merges.repository.ts: the order of merges': 'id place seen_before merged_at undone_at',
+      'people/merges/merges.repository.ts: the order of merges': 'id place seen_before merged_at undone_at',
     },
     organization: 'goes with contacts',
     archive: { as: 'merges', withheld: { 'what an undo needs': 'place changes outcome seen_before' } },
@@ -123,10 +123,10 @@ export const CORE_TENANT_TABLES: TenantTables = {
         ' ',
       )} attributes field_times national_id_type national_id_index national_id_sealed national_id_masked`,
     kept: {
-      'contacts/contacts-page.ts: by which way it came and what it was merged into': 'source merged_into',
+      'people/contacts/contacts-page.ts: by which way it came and what it was merged into': 'source merged_into',
     },
     technical: {
-      'contacts/contacts-page.ts: the row and its times':
+      'people/contacts/contacts-page.ts: the row and its times':
         'id version created_at updated_at deleted_at erased_at',
       'members/member-contacts.ts: the row and its times': 'members_from',
     },
@@ -167,12 +167,12 @@ export const CORE_TENANT_TABLES: TenantTables = {
   },
   erased_identifiers: {
     kept: {
-      'subject-requests/blocklist/erased-identifiers.ts: keyed hashes, by which nobody who was erased comes back':
+      'blocklist/erased-identifiers.ts: keyed hashes, by which nobody who was erased comes back':
         'hash subject_request_id created_at',
     },
     organization: 'follows from subject_requests',
     archive: 'it is of those who were erased',
-    removed: 'by subject-requests/blocklist/erased-identifiers.ts',
+    removed: 'by blocklist/erased-identifiers.ts',
   },
   event_streams: {
     technical: { 'events/live/stream-slots.ts: places of live readers': 'id seen_at' },
@@ -214,7 +214,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
     erased: 'type normal_value contact_id',
     organization: 'goes with contacts',
     archive: 'follows from identities',
-    removed: 'by contacts/suggestions/withdrawn-values.ts',
+    removed: 'by people/suggestions/withdrawn-values.ts',
   },
   import_errors: {
     erased: 'column_name value subjects',

@@ -10,7 +10,7 @@ import {
 import { eventually } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../src/core.fixture.js';
 import { ownBroker, type OwnBroker } from '../src/own-broker.fixture.js';
-import { decodeRecord } from '../src/ingestion/event-frame.js';
+import { decodeRecord } from '../src/vocabulary/events/event-frame.js';
 import { IngestionQueue, INGESTION_TOPIC, type EventToQueue } from '../src/ingestion/ingestion-queue.js';
 
 /** Larger than one event of these specs, smaller than what the queue makes of a hundred. */

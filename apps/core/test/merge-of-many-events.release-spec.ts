@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectStatus } from '@customer-platform/testing';
-import { at, CONTACTS, ContactWorld } from '../src/contacts/contact.fixture.js';
+import { at, CONTACTS, ContactWorld } from '../src/people/contacts/contact.fixture.js';
 import { START_MS } from '../src/core.fixture.js';
 
 /** `EVENTS=20000` is for a first look. */

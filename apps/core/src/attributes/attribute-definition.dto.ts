@@ -21,14 +21,14 @@ import {
   PatchOf,
   type ListDefinition,
 } from '@customer-platform/http';
-import { KNOWN_TRAITS } from '../contacts/contact-field-table.js';
+import { KNOWN_TRAITS } from '../vocabulary/contacts/contact-field-table.js';
 import {
   DECLARED_TYPES,
   ON_FAILURE,
   type DeclaredType,
   type Declaration,
   type OnFailure,
-} from './declaration.js';
+} from '../vocabulary/attributes/declaration.js';
 import { declarationOf, type AttributeDefinition } from './attribute-definition.entity.js';
 import type { ConversionRow } from './conversion/conversions.js';
 

@@ -1,6 +1,6 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { Declaration, DeclaredType } from './declaration.js';
+import type { Declaration, DeclaredType } from '../vocabulary/attributes/declaration.js';
 
 /** What an attribute of contacts is declared to be; `next` is what its values are being converted to. */
 @Entity('attribute_definitions')

@@ -13,7 +13,7 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { countSegmentsAsking, rebuildSegments } from '../segments/building/attribute-holds.js';
 import { beginRegistration, keysBeingConverted, RAISE_REVISION } from '../segments/building/rule-registry.js';
-import { SegmentSignal } from '../segments/following/segment.signal.js';
+import { SegmentSignal } from '../following/segment.signal.js';
 import type {
   ConversionOutcomeDto,
   ConversionQueryDto,
@@ -30,7 +30,7 @@ import {
 } from './conversion/conversion-forecast.js';
 import { ConversionRunner } from './conversion/conversion-runner.js';
 import { Conversions, type Beginning } from './conversion/conversions.js';
-import { changedOf, takesAllOf, type Declaration, type OnFailure } from './declaration.js';
+import { changedOf, takesAllOf, type Declaration, type OnFailure } from '../vocabulary/attributes/declaration.js';
 import { readDeclaration } from './read-declaration.js';
 
 const MOST_DEFINITIONS = 200;

@@ -1,6 +1,6 @@
 import { expectStatus, type Caller } from '@customer-platform/testing';
 import { SegmentWorld } from '../segments/segment.fixture.js';
-import type { ContactDto } from '../contacts/contact.dto.js';
+import type { ContactDto } from '../people/contacts/contact.dto.js';
 import type { AttributeDefinitionDto } from './attribute-definition.dto.js';
 import { ConversionRunner } from './conversion/conversion-runner.js';
 

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { FollowingModule } from '../segments/following/following.module.js';
-import { PreviewSlots } from '../segments/previewing/preview-slots.js';
+import { FollowingModule } from '../following/following.module.js';
+import { PreviewSlots } from '../previews/preview-slots.js';
 import { AttributeDefinitionsController } from './attribute-definitions.controller.js';
 import { AttributeDefinitionsService } from './attribute-definitions.service.js';
 import { ConversionEnd } from './conversion/conversion-end.js';

@@ -1,6 +1,11 @@
 import { isLongerThan } from '@customer-platform/http';
 import { FieldErrors, Problem } from '@customer-platform/problem-json';
-import { checkDeclared, MOST_EXACT, type Declaration, type DeclaredType } from './declaration.js';
+import {
+  checkDeclared,
+  MOST_EXACT,
+  type Declaration,
+  type DeclaredType,
+} from '../vocabulary/attributes/declaration.js';
 import type { DeclarationFieldsDto } from './attribute-definition.dto.js';
 
 type Bound = 'enum' | 'max_length' | 'min' | 'max';

@@ -11,7 +11,7 @@ import {
 } from '@customer-platform/event-bus';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { behindLock, DatabaseFault, eventually, proofBy } from '@customer-platform/testing';
-import { aConsentWorld, aGrant } from '../consents/consent.fixture.js';
+import { aConsentWorld, aGrant } from '../people/consents/consent.fixture.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
 import { AuditLogConsumer } from './audit-log.consumer.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import type { ListQuery, Page } from '@customer-platform/http';
-import { NATIONAL_ID_CATALOG } from '../national-ids/national-id-types.js';
+import { NATIONAL_ID_CATALOG } from '../vocabulary/national-ids/national-id-types.js';
 import type { CountryDto, CurrencyDto, NationalIdTypeDto, NotificationChannelDto } from './catalog.dto.js';
 import { pageOfCatalog, vendored } from './catalog.js';
 

@@ -1,6 +1,6 @@
 import { Clock } from '@customer-platform/database';
 import type { Caller } from '@customer-platform/testing';
-import { COUNTRY_CODES } from '../contacts/country-codes.js';
+import { COUNTRY_CODES } from '../vocabulary/contacts/country-codes.js';
 import { CORE_PERMISSIONS, startCore, type TestCore } from '../core.fixture.js';
 import { COUNTRIES, CURRENCIES, NOTIFICATION_CHANNELS } from './catalogs.service.js';
 

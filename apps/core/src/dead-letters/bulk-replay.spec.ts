@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { aTrack, startCore, type TestCore } from '../core.fixture.js';
-import { eventIdOf } from '../ingestion/event-id.js';
+import { eventIdOf } from '../vocabulary/events/event-id.js';
 import { DeadLetterReplayer } from './dead-letter.replayer.js';
 
 const REPLAY = '/v1/core/dead-letters/replay';

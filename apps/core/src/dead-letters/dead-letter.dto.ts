@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsObject } from 'class-validator';
 import type { ListDefinition } from '@customer-platform/http';
-import { STAGES, type Stage } from '../processing/work-item.js';
+import { STAGES, type Stage } from '../vocabulary/events/work-item.js';
 
 /** What can be the matter with a dead letter. */
 const LETTER_STATES = ['pending', 'replaying', 'replayed', 'closed'] as const;

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
-import type { EventKind } from '../ingestion/event-schemas.js';
+import type { EventKind } from '../vocabulary/events/event-schemas.js';
 import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
-import { readArrival, type Arrival, type ResumePoint, type Stage } from '../processing/work-item.js';
-import { SegmentFollower } from '../segments/following/segment-follower.js';
+import { readArrival, type Arrival, type ResumePoint, type Stage } from '../vocabulary/events/work-item.js';
+import { SegmentFollower } from '../following/segment-follower.js';
 import { ReplaySignal } from './replay.signal.js';
 
 /** Its name in metrics and log lines. */

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../contacts/contacts.module.js';
+import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { ProcessingModule } from '../processing/processing.module.js';
-import { FollowingModule } from '../segments/following/following.module.js';
+import { FollowingModule } from '../following/following.module.js';
 import { DeadLetterReplayer } from './dead-letter.replayer.js';
 import { DeadLettersController } from './dead-letters.controller.js';
 import { DeadLettersService } from './dead-letters.service.js';

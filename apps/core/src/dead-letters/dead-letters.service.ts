@@ -3,8 +3,8 @@ import { Audit } from '@customer-platform/audit';
 import { Database, pageOf, type Transaction } from '@customer-platform/database';
 import { parseFilters, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactLookup } from '../contacts/contact-lookup.js';
-import { externalIdsInEveryForm } from '../identities/form-filters.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
+import { externalIdsInEveryForm } from '../vocabulary/identities/form-filters.js';
 import {
   LETTER_COLUMNS,
   toDeadLetterDto,

@@ -10,7 +10,7 @@ import {
   type KafkaProbe,
 } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
-import { encodeFrame, encodeRecord } from '../ingestion/event-frame.js';
+import { encodeFrame, encodeRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
 interface Letter extends Record<string, unknown> {

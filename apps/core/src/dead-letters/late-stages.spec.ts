@@ -2,7 +2,7 @@ import { Database, newId } from '@customer-platform/database';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { SegmentWorld, type Given } from '../segments/segment.fixture.js';
 import { DeadLetterReplayer } from './dead-letter.replayer.js';
-import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
+import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 
 interface Letter extends Record<string, unknown> {
   id: string;

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../contacts/contacts.module.js';
+import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 import { LiveFeed } from './live/live-feed.js';

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, gapOf, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
-import { ContactLookup } from '../contacts/contact-lookup.js';
-import { externalIdsInEveryForm } from '../identities/form-filters.js';
-import { eventIdOf } from '../ingestion/event-id.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
+import { externalIdsInEveryForm } from '../vocabulary/identities/form-filters.js';
+import { eventIdOf } from '../vocabulary/events/event-id.js';
 import {
   toEventDto,
   type EventDto,

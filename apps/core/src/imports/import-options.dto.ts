@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent } from '@customer-platform/http';
-import { FIELD_NAMES } from '../contacts/contact-field-table.js';
+import { FIELD_NAMES } from '../vocabulary/contacts/contact-field-table.js';
 import { IsBoolean, IsIn, IsObject } from 'class-validator';
 
 /** What a file can be. */

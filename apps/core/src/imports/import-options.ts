@@ -1,8 +1,8 @@
 import { cutEnds, FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
-import { CONSENT_CHANNELS, isPurpose } from '../consents/consent.js';
-import { FIELD_NAMES, type ContactField } from '../contacts/contact-field-table.js';
-import { isNationalIdType, type NationalIdType } from '../national-ids/national-id-types.js';
+import { CONSENT_CHANNELS, isPurpose } from '../vocabulary/consents/consent.js';
+import { FIELD_NAMES, type ContactField } from '../vocabulary/contacts/contact-field-table.js';
+import { isNationalIdType, type NationalIdType } from '../vocabulary/national-ids/national-id-types.js';
 import { MATCHES, type ImportOptionsDto } from './import-options.dto.js';
 
 /** What all consents of a row share. */

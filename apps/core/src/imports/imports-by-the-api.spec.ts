@@ -4,7 +4,11 @@ import { newId } from '@customer-platform/database';
 import { recordOf } from '@customer-platform/events';
 import { eventually, expectProblem, expectStatus } from '@customer-platform/testing';
 import { Client } from 'pg';
-import { CONTACT_FIELDS, FIELD_NAMES, type ContactField } from '../contacts/contact-field-table.js';
+import {
+  CONTACT_FIELDS,
+  FIELD_NAMES,
+  type ContactField,
+} from '../vocabulary/contacts/contact-field-table.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, IMPORTS, lines, MAPPING, send, sendParts } from './import.fixture.js';
 import type { ImportDto } from './import.dto.js';

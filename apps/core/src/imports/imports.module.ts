@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { Installation, retentionOf, type RetentionOptions } from '@customer-platform/database';
-import { ConsentsModule } from '../consents/consents.module.js';
-import { ContactsModule } from '../contacts/contacts.module.js';
+import { ConsentsModule } from '../people/consents/consents.module.js';
+import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { DownloadsModule } from '../downloads/downloads.module.js';
 import { FileStore } from './files/file-store.js';
 import { configuredStore, ImportFiles } from './files/import-files.js';

@@ -7,7 +7,7 @@ import {
   expectStatus,
   type Caller,
 } from '@customer-platform/testing';
-import type { ContactDto } from '../contacts/contact.dto.js';
+import type { ContactDto } from '../people/contacts/contact.dto.js';
 import { accepted, aTrack, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, ended, imported, lines, send, told } from './import.fixture.js';
 

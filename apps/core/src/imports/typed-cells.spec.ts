@@ -1,5 +1,5 @@
 import { expectStatus, type Caller } from '@customer-platform/testing';
-import type { ContactDto } from '../contacts/contact.dto.js';
+import type { ContactDto } from '../people/contacts/contact.dto.js';
 import { processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, imported, lines } from './import.fixture.js';
 

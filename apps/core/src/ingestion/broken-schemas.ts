@@ -1,6 +1,6 @@
 import { FieldErrors } from '@customer-platform/problem-json';
 import type { Enforcement } from '../taxonomies/enforcing/enforcement.js';
-import type { IdentifyBody, TrackBody } from './event-schemas.js';
+import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas.js';
 
 const NO_PROPERTIES = {};
 

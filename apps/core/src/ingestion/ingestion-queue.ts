@@ -4,7 +4,7 @@ import { keyHash, type Part, RecordProducer, Topics } from '@customer-platform/e
 import type { RecordTopicName } from '@customer-platform/events';
 import { metrics, plainIdentifier } from '@customer-platform/http';
 import { Counter } from 'prom-client';
-import { encodeFrame, encodeRecord, type QueuedEvent } from './event-frame.js';
+import { encodeFrame, encodeRecord, type QueuedEvent } from '../vocabulary/events/event-frame.js';
 
 /** The topic between the API and the worker. */
 export const INGESTION_TOPIC = 'core.ingestion' satisfies RecordTopicName;

@@ -8,7 +8,7 @@ import {
   IDENTIFY_SCHEMA,
   TRACK_ITEM_SCHEMA,
   TRACK_SCHEMA,
-} from './event-schemas.js';
+} from '../vocabulary/events/event-schemas.js';
 import { AcceptedEventDto, BatchAnswerDto } from './ingestion.dto.js';
 import { INGESTION_RULES, IngestionRequests, type IngestionRoute } from './ingestion-request.js';
 

@@ -1,7 +1,7 @@
 import { eventually, searchEverything, type Caller } from '@customer-platform/testing';
 import { strFromU8, unzipSync } from 'fflate';
-import { at, CONTACTS } from '../contacts/contact.fixture.js';
-import { MERGE } from '../contacts/merge/merge.fixture.js';
+import { at, CONTACTS } from '../people/contacts/contact.fixture.js';
+import { MERGE } from '../people/merges/merge.fixture.js';
 import { REQUESTS, type ErasureWorld } from '../subject-requests/subject-request.fixture.js';
 import type { ConsentModel } from './consent-model.js';
 import { hasTwin, PEOPLE, type People } from './people.fixture.js';

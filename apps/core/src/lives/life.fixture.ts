@@ -1,9 +1,9 @@
 import { newId } from '@customer-platform/database';
 import { expectStatus, type Answer, type Caller } from '@customer-platform/testing';
 import { accepted, aTrack } from '../core.fixture.js';
-import { at } from '../contacts/contact.fixture.js';
-import { MERGE } from '../contacts/merge/merge.fixture.js';
-import { NationalIdVault } from '../contacts/national-id/national-id.vault.js';
+import { at } from '../people/contacts/contact.fixture.js';
+import { MERGE } from '../people/merges/merge.fixture.js';
+import { NationalIdVault } from '../people/national-ids/national-id.vault.js';
 import { send } from '../imports/import.fixture.js';
 import { byExternalId, EXCHANGE, ME, type Exchanged } from '../members/member.fixture.js';
 import { REQUESTS, VERIFICATION, type ErasureWorld } from '../subject-requests/subject-request.fixture.js';

@@ -2,10 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { mapPage, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
-import { ConsentRecorder, type ConsentSubject, type PreparedConsent } from '../consents/consent-recorder.js';
-import { toConsentStateDto, type ConsentStateDto } from '../consents/consent.dto.js';
-import { ConsentsRepository } from '../consents/consents.repository.js';
-import { ContactLookup } from '../contacts/contact-lookup.js';
+import {
+  ConsentRecorder,
+  type ConsentSubject,
+  type PreparedConsent,
+} from '../people/consents/consent-recorder.js';
+import { toConsentStateDto, type ConsentStateDto } from '../people/consents/consent.dto.js';
+import { ConsentsRepository } from '../people/consents/consents.repository.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import type { MemberConsentDto } from './member.dto.js';
 
 const AT = '/consents';

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { custom, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsIn, IsString, Length, ValidateNested } from 'class-validator';
-import { CONSENT_CHANNELS, isPurpose, SAID, type Said, STATES } from '../consents/consent.js';
+import { CONSENT_CHANNELS, isPurpose, SAID, type Said, STATES } from '../vocabulary/consents/consent.js';
 
 const PURPOSE = {
   description:

@@ -12,8 +12,8 @@ import {
   type RequestContext,
   type RequestOrigin,
 } from '@customer-platform/http';
-import { ConsentStateDto } from '../consents/consent.dto.js';
-import { ContactDto } from '../contacts/contact.dto.js';
+import { ConsentStateDto } from '../people/consents/consent.dto.js';
+import { ContactDto } from '../people/contacts/contact.dto.js';
 import { MemberConsentsService } from './member-consents.service.js';
 import { UpdateMemberConsentsDto, MEMBER_CONSENT_LIST } from './member.dto.js';
 import { MembersService } from './members.service.js';

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
-import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
-import { ConsentsModule } from '../consents/consents.module.js';
-import { ContactsModule } from '../contacts/contacts.module.js';
+import { DeclaredAttributesModule } from '../following/declared-attributes.module.js';
+import { ConsentsModule } from '../people/consents/consents.module.js';
+import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { SigningKeysModule } from '@customer-platform/database';
 import { ReceiptKeysModule } from '../subject-requests/erasure/receipt-keys.module.js';
 import { InternalMembersController } from './internal-members.controller.js';

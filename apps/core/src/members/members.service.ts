@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { turns, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { DeclaredAttributesReader } from '../attributes/declared-attributes.reader.js';
-import { type ContactDto, type SeenContact, toContactDto } from '../contacts/contact.dto.js';
-import { ContactsService } from '../contacts/contacts.service.js';
+import { DeclaredAttributesReader } from '../following/declared-attributes.reader.js';
+import { type ContactDto, type SeenContact, toContactDto } from '../people/contacts/contact.dto.js';
+import { ContactsService } from '../people/contacts/contacts.service.js';
 
 /** Contacts, each merged into the next since it was looked at. */
 const MERGES = 10;

@@ -2,7 +2,7 @@ import { Clock, SigningKeys } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
-import { grantAhead } from '../consents/consent.fixture.js';
+import { grantAhead } from '../people/consents/consent.fixture.js';
 import { aMember, aMemberWorld, asMember, ME, type MemberWorld } from './member.fixture.js';
 import { MemberTokens } from './member-tokens.js';
 

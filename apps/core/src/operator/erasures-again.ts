@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import type { ErasingModule } from '@customer-platform/erasure';
 import { Outbox } from '@customer-platform/event-bus';
-import { ContactLookup } from '../contacts/contact-lookup.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
 
 const PIECE = 500;
 

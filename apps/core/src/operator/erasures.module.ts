@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { DatabaseModule } from '@customer-platform/database';
 import { Outbox, OutboxSignal } from '@customer-platform/event-bus';
-import { ContactLookup } from '../contacts/contact-lookup.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import { CORE_MIGRATIONS } from '../migrations/core.migrations.js';
 import { ErasuresAgain } from './erasures-again.js';
 

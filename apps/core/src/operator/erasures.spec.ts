@@ -1,7 +1,7 @@
 import { EXIT, runPlatform, type ExitCode } from '@customer-platform/cli';
 import { log } from '@customer-platform/http';
 import { eventually, expectStatus, kafkaProbe, type KafkaProbe } from '@customer-platform/testing';
-import { CONTACTS } from '../contacts/contact.fixture.js';
+import { CONTACTS } from '../people/contacts/contact.fixture.js';
 import { START_MS } from '../core.fixture.js';
 import { ErasureWorld, OTHERS } from '../subject-requests/subject-request.fixture.js';
 import { erasures } from './erasures.command.js';

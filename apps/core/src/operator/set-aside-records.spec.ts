@@ -13,7 +13,7 @@ import {
 } from '@customer-platform/testing';
 import { anAuditEntry, anAuditWorld } from '../audit-log/audit-log.fixture.js';
 import { aTrack, processing, START_MS, startCore, type TestCore } from '../core.fixture.js';
-import { encodeFrame, encodeRecord } from '../ingestion/event-frame.js';
+import { encodeFrame, encodeRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { UnreadableRecords } from '../processing/unreadable-records.js';
 import { unreadableRecords } from './set-aside-records.command.js';

@@ -6,7 +6,7 @@ import { isInfrastructureError, RecordProducer, RecordProofs, Topics } from '@cu
 import type { Publisher } from '@customer-platform/events';
 import { AuditLogRepository } from '../audit-log/audit-log.repository.js';
 import { entryOf } from '../audit-log/signed-entry.js';
-import { decodeRecord } from '../ingestion/event-frame.js';
+import { decodeRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 
 /** A record holds a megabyte at most: so many are in memory at once. */

@@ -1,5 +1,5 @@
-import type { ContactProfile } from '../contacts/contact-profile.js';
-import type { WorkItem } from './work-item.js';
+import type { ContactProfile } from '../vocabulary/contacts/contact-profile.js';
+import type { WorkItem } from '../vocabulary/events/work-item.js';
 
 /** An identity as it stands in a chunk. */
 export interface ChunkIdentity {

@@ -1,12 +1,12 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
-import { asProperties } from '../contacts/contact-columns.js';
-import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
-import { emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
-import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
+import { asProperties } from '../vocabulary/contacts/contact-columns.js';
+import { TRAIT_FIELDS } from '../vocabulary/contacts/contact-field-table.js';
+import { emptyProfile, type ContactProfile } from '../vocabulary/contacts/contact-profile.js';
+import type { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import { eventsOfErased } from './erased-people.js';
-import { RaceLost } from '../identities/race-lost.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
-import type { WorkItem } from './work-item.js';
+import type { WorkItem } from '../vocabulary/events/work-item.js';
 
 /*
  * What is wanted is sought row by row, however few rows a table that was not analyzed yet is taken to have: with a plain

@@ -1,8 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
-import { columnsOf } from '../contacts/contact-columns.js';
-import { TRAIT_FIELDS } from '../contacts/contact-field-table.js';
-import { PROFILE_PROPERTIES, type ContactProfile } from '../contacts/contact-profile.js';
-import { RaceLost } from '../identities/race-lost.js';
+import { columnsOf } from '../vocabulary/contacts/contact-columns.js';
+import { TRAIT_FIELDS } from '../vocabulary/contacts/contact-field-table.js';
+import { PROFILE_PROPERTIES, type ContactProfile } from '../vocabulary/contacts/contact-profile.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import type { ClaimOutcome } from './identity-claims.js';
 

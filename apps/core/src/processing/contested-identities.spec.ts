@@ -1,7 +1,7 @@
 import { eventually, expectProblem, expectStatus, kafkaProbe, type Caller } from '@customer-platform/testing';
-import { at, ContactWorld } from '../contacts/contact.fixture.js';
-import type { ContactDto } from '../contacts/contact.dto.js';
-import { merge, read, tryUndo } from '../contacts/merge/merge.fixture.js';
+import { at, ContactWorld } from '../people/contacts/contact.fixture.js';
+import type { ContactDto } from '../people/contacts/contact.dto.js';
+import { merge, read, tryUndo } from '../people/merges/merge.fixture.js';
 import { accepted, anIdentify, START_MS } from '../core.fixture.js';
 
 let world: ContactWorld;

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
 import { Clock, type Transaction, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactMerger } from '../contacts/merge/contact-merger.js';
-import { ContactPair } from '../contacts/merge/contact-pair.js';
-import { SuggestionsRepository } from '../contacts/suggestions/suggestions.repository.js';
-import { RaceLost } from '../identities/race-lost.js';
+import { ContactMerger } from '../people/merges/contact-merger.js';
+import { ContactPair } from '../people/merges/contact-pair.js';
+import { SuggestionsRepository } from '../people/suggestions/suggestions.repository.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 const ANONYMOUS = `

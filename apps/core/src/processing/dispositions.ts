@@ -7,7 +7,7 @@ import {
   type Arrival,
   type FailedItem,
   type WorkItem,
-} from './work-item.js';
+} from '../vocabulary/events/work-item.js';
 
 const KNOWN = `
   WITH given AS (SELECT * FROM unnest($1::uuid[], $2::uuid[]) AS arrival (organization_id, event_id))

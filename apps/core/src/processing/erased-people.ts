@@ -1,16 +1,12 @@
 import type { Transaction } from '@customer-platform/database';
-import { applyTraits, emptyProfile, type ContactProfile } from '../contacts/contact-profile.js';
-import { identityForms, isOpaque } from '../identities/identity-value.js';
-import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { isShaped } from '../ingestion/event-validation.js';
-import type {
-  ErasedIdentifiers,
-  Identifier,
-  SoughtIdentifier,
-} from '../subject-requests/blocklist/erased-identifiers.js';
+import { applyTraits, emptyProfile, type ContactProfile } from '../vocabulary/contacts/contact-profile.js';
+import { identityForms, isOpaque } from '../vocabulary/identities/identity-value.js';
+import type { IdentifyBody } from '../vocabulary/events/event-schemas.js';
+import { isShaped } from '../vocabulary/events/event-validation.js';
+import type { ErasedIdentifiers, Identifier, SoughtIdentifier } from '../blocklist/erased-identifiers.js';
 import { within, type ChunkContact } from './chunk-contact.js';
-import { namedBy, normalPhones, parsed, signsIn } from './named-values.js';
-import type { FailedItem, Failure, WorkItem } from './work-item.js';
+import { namedBy, normalPhones, parsed, signsIn } from '../vocabulary/events/named-values.js';
+import type { FailedItem, Failure, WorkItem } from '../vocabulary/events/work-item.js';
 
 /** Code of what comes of a person who was erased (core.md §6). */
 const SUBJECT_ERASED = 'subject_erased';

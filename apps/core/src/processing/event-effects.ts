@@ -1,13 +1,13 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
-import { NOTHING_DECLARED, type DeclaredAttributes } from '../attributes/declared-attributes.js';
-import { applyTraits, type Warning } from '../contacts/contact-profile.js';
-import { contactEvent } from '../contacts/shared-contact.js';
-import { PUSH_TOKEN } from '../identities/identity-value.js';
-import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
-import type { StoredEvent } from '../segments/following/segment-follower.js';
+import { NOTHING_DECLARED, type DeclaredAttributes } from '../vocabulary/attributes/declared-attributes.js';
+import { applyTraits, type Warning } from '../vocabulary/contacts/contact-profile.js';
+import { contactEvent } from '../vocabulary/contacts/shared-contact.js';
+import { PUSH_TOKEN } from '../vocabulary/identities/identity-value.js';
+import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas.js';
+import type { StoredEvent } from '../following/segment-follower.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import { claimsOf, type Claim, type ClaimOutcome } from './identity-claims.js';
-import type { FailedItem, IdentityNews, ResumePoint, WorkItem } from './work-item.js';
+import type { FailedItem, IdentityNews, ResumePoint, WorkItem } from '../vocabulary/events/work-item.js';
 
 /** What an event does: the contact it is stored on, its warnings, and what it has to tell. */
 export interface Effect {

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { DeclaredAttributesReader, type DeclaredOfAll } from '../attributes/declared-attributes.reader.js';
-import type { TrackBody } from '../ingestion/event-schemas.js';
-import { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
-import { SegmentFollower } from '../segments/following/segment-follower.js';
+import { DeclaredAttributesReader, type DeclaredOfAll } from '../following/declared-attributes.reader.js';
+import type { TrackBody } from '../vocabulary/events/event-schemas.js';
+import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
+import { SegmentFollower } from '../following/segment-follower.js';
 import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
-import { RaceLost } from '../identities/race-lost.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import { lockContactOf, resolveContacts } from './contact-resolution.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
@@ -34,7 +34,7 @@ import {
   type ResumePoint,
   type Stage,
   type WorkItem,
-} from './work-item.js';
+} from '../vocabulary/events/work-item.js';
 
 /** How far events have come; what a dead letter says of where its event failed. */
 export interface Progress {

@@ -1,10 +1,10 @@
 import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
-import type { Warning } from '../contacts/contact-profile.js';
-import type { IdentifyBody, TrackBody } from '../ingestion/event-schemas.js';
-import { RaceLost } from '../identities/race-lost.js';
+import type { Warning } from '../vocabulary/contacts/contact-profile.js';
+import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { within } from './chunk-contact.js';
 import type { Effect } from './event-effects.js';
-import type { Arrival, FailedItem } from './work-item.js';
+import type { Arrival, FailedItem } from '../vocabulary/events/work-item.js';
 
 const INSERT_EVENTS = `
   INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,

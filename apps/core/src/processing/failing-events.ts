@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isTransient, postgresFailure, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { log, metrics, runWithCorrelation, turns } from '@customer-platform/http';
 import { Counter } from 'prom-client';
-import { RaceLost } from '../identities/race-lost.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
 import { resumePointOf, type Effect } from './event-effects.js';
 import { EventProcessor, type ProcessingOptions, type Progress } from './event-processor.js';
@@ -15,7 +15,7 @@ import {
   type ResumePoint,
   type Stage,
   type WorkItem,
-} from './work-item.js';
+} from '../vocabulary/events/work-item.js';
 
 /** Why a replay did not come through, and, where the event is stored all the same, from where it is to go on. */
 export type FailedReplay = Pick<FailedItem, 'failure' | 'resumePoint'>;

@@ -1,5 +1,5 @@
 import { newId, type Transaction } from '@customer-platform/database';
-import type { KnownTrait } from '../contacts/contact-field-table.js';
+import type { KnownTrait } from '../vocabulary/contacts/contact-field-table.js';
 import {
   IDENTITIES_OF_CONTACT,
   identityLimit,
@@ -7,12 +7,12 @@ import {
   matchedIdentity,
   mayBeNew,
   shownIdentity,
-} from '../identities/identity-value.js';
-import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import { RaceLost } from '../identities/race-lost.js';
+} from '../vocabulary/identities/identity-value.js';
+import type { IdentifyBody } from '../vocabulary/events/event-schemas.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import { ownersOf, toChunkIdentity, type IdentityRow } from './contact-resolution.js';
-import type { WorkItem } from './work-item.js';
+import type { WorkItem } from '../vocabulary/events/work-item.js';
 
 const OF_CONTACTS = `
   SELECT i.organization_id AS "organizationId", i.id, i.contact_id AS "contactId", i.origin_id AS "originId", i.type,

@@ -6,14 +6,14 @@ import { Database, isTransient, ranOut, type WorkerTransaction } from '@customer
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher, log } from '@customer-platform/http';
-import { decodeRecord, UnreadableRecord } from '../ingestion/event-frame.js';
+import { decodeRecord, UnreadableRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
-import { RaceLost } from '../identities/race-lost.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { EventProcessor } from './event-processor.js';
 import { FailingEvents } from './failing-events.js';
 import { QueuePositions } from './queue-positions.js';
 import { UnreadableRecords } from './unreadable-records.js';
-import { readArrival, refused, type Arrival } from './work-item.js';
+import { readArrival, refused, type Arrival } from '../vocabulary/events/work-item.js';
 
 /** The reader whose position says what has been processed. */
 const WORKER = 'worker';

@@ -1,8 +1,8 @@
 import type { WorkerTransaction } from '@customer-platform/database';
-import { keptForms } from '../identities/kept-forms.js';
-import type { IdentifyBody } from '../ingestion/event-schemas.js';
-import type { ErasedIdentifiers } from '../subject-requests/blocklist/erased-identifiers.js';
-import type { WorkItem } from './work-item.js';
+import { keptForms } from '../people/identities/kept-forms.js';
+import type { IdentifyBody } from '../vocabulary/events/event-schemas.js';
+import type { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
+import type { WorkItem } from '../vocabulary/events/work-item.js';
 
 /**
  * The events with the identifiers of other systems as they are kept: all that follows, the events as they are stored

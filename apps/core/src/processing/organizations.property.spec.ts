@@ -2,10 +2,10 @@ import { Database, newId } from '@customer-platform/database';
 import { draws, expectStatus } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { START_MS, startCore, type TestCore } from '../core.fixture.js';
-import { eventIdOf } from '../ingestion/event-id.js';
-import type { EventKind } from '../ingestion/event-schemas.js';
+import { eventIdOf } from '../vocabulary/events/event-id.js';
+import type { EventKind } from '../vocabulary/events/event-schemas.js';
 import { EventProcessor } from './event-processor.js';
-import { readArrival, type Arrival } from './work-item.js';
+import { readArrival, type Arrival } from '../vocabulary/events/work-item.js';
 
 const ORGANIZATIONS = 3;
 

@@ -1,9 +1,9 @@
 import { Module } from '@nestjs/common';
-import { DeclaredAttributesModule } from '../attributes/declared-attributes.module.js';
-import { FollowingModule } from '../segments/following/following.module.js';
-import { MergesModule } from '../contacts/merge/merges.module.js';
-import { SuggestionsModule } from '../contacts/suggestions/suggestions.module.js';
-import { BlocklistModule } from '../subject-requests/blocklist/blocklist.module.js';
+import { DeclaredAttributesModule } from '../following/declared-attributes.module.js';
+import { FollowingModule } from '../following/following.module.js';
+import { MergesModule } from '../people/merges/merges.module.js';
+import { SuggestionsModule } from '../people/suggestions/suggestions.module.js';
+import { BlocklistModule } from '../blocklist/blocklist.module.js';
 import { EnforcingModule } from '../taxonomies/enforcing/enforcing.module.js';
 import { ContestedIdentities } from './contested-identities.js';
 import { EventProcessor } from './event-processor.js';

@@ -2,11 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
 import { isTransient, newId } from '@customer-platform/database';
 import { draws, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
-import { RaceLost } from '../identities/race-lost.js';
+import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { explainRule } from './explaining/explain-rule.js';
 import { histories, type Happening, type Histories, type Round } from './history.fixture.js';
-import { evaluate } from './rules/evaluate.js';
-import { parseRule } from './rules/parse-rule.js';
+import { evaluate } from '../vocabulary/rules/evaluate.js';
+import { parseRule } from '../vocabulary/rules/parse-rule.js';
 import { SEGMENTS, SegmentWorld, type Given } from './segment.fixture.js';
 import { StoredHistories } from './stored-history.fixture.js';
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, pageOf } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
-import { ContactLookup } from '../contacts/contact-lookup.js';
-import type { MergedAway } from '../contacts/contacts.service.js';
-import type { Cause } from './following/segment-follower.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
+import type { MergedAway } from '../people/contacts/contacts.service.js';
+import type { Cause } from '../following/segment-follower.js';
 import type { ContactSegmentDto } from './segment.dto.js';
 
 const STAYS = `

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { Database, newId, type Transaction } from '@customer-platform/database';
 import { draws, expectStatus, type Caller } from '@customer-platform/testing';
 import { CLOCK_TOLERANCE_MS } from './evaluating/segment-clock.js';
-import { SegmentFollower, type ContactChange } from './following/segment-follower.js';
+import { SegmentFollower, type ContactChange } from '../following/segment-follower.js';
 import { History, histories, type Happening, type Histories, type Round } from './history.fixture.js';
-import { evaluate } from './rules/evaluate.js';
-import { parseRule } from './rules/parse-rule.js';
-import type { RuleNode } from './rules/rule.js';
+import { evaluate } from '../vocabulary/rules/evaluate.js';
+import { parseRule } from '../vocabulary/rules/parse-rule.js';
+import type { RuleNode } from '../vocabulary/rules/rule.js';
 import { SEGMENTS, SegmentWorld, type Given } from './segment.fixture.js';
 
 /** Of a draw, each with a history of its own. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
-import type { Facts, Said } from './rules/evaluate.js';
-import type { EventNode } from './rules/rule.js';
-import { passes, valueAt } from './rules/values.js';
+import type { Facts, Said } from '../vocabulary/rules/evaluate.js';
+import type { EventNode } from '../vocabulary/rules/rule.js';
+import { passes, valueAt } from '../vocabulary/rules/values.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

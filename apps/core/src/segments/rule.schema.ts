@@ -1,7 +1,7 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
-import { CONSENT_CHANNELS, STATES } from '../consents/consent.js';
-import { COUNT_OPS, OPS } from './rules/rule.js';
-import { RULE_FIELDS } from './rules/vocabulary.js';
+import { CONSENT_CHANNELS, STATES } from '../vocabulary/consents/consent.js';
+import { COUNT_OPS, OPS } from '../vocabulary/rules/rule.js';
+import { RULE_FIELDS } from '../vocabulary/rules/vocabulary.js';
 
 type Schema = NonNullable<Extract<ApiPropertyOptions, { items?: unknown }>['items']>;
 

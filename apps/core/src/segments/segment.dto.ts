@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { MayBeAbsent, MayBeNull, PatchOf, type ListDefinition } from '@customer-platform/http';
 import { IsObject, IsString, Length, MaxLength } from 'class-validator';
-import { CAUSES, type Cause } from './following/segment-follower.js';
+import { CAUSES, type Cause } from '../following/segment-follower.js';
 import { RULE_SCHEMA } from './rule.schema.js';
 import type { Segment } from './segment.entity.js';
 

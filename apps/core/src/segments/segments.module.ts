@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../contacts/contacts.module.js';
+import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { InternalAudienceController } from './audience/internal-audience.controller.js';
 import { InternalAudienceService } from './audience/internal-audience.service.js';
 import { SegmentBuilder } from './building/segment-builder.js';
@@ -10,8 +10,8 @@ import { EvaluatorShares } from './evaluating/evaluator-shares.js';
 import { FailedEvaluations } from './evaluating/failed-evaluations.js';
 import { SegmentEvaluator } from './evaluating/segment.evaluator.js';
 import { SegmentExplainer } from './explaining/segment-explainer.js';
-import { FollowingModule } from './following/following.module.js';
-import { PreviewSlots } from './previewing/preview-slots.js';
+import { FollowingModule } from '../following/following.module.js';
+import { PreviewSlots } from '../previews/preview-slots.js';
 import { PreviewRandom, RulePreview } from './previewing/rule-preview.service.js';
 import { SegmentsController } from './segments.controller.js';
 import { SegmentsService } from './segments.service.js';

@@ -11,15 +11,15 @@ import {
   type Transaction,
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
-import { ContactLookup } from '../contacts/contact-lookup.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import { beginRegistration, register } from './building/rule-registry.js';
 import type { ExplanationDto } from './explaining/explain.dto.js';
 import { SegmentExplainer } from './explaining/segment-explainer.js';
-import type { Cause } from './following/segment-follower.js';
-import { SegmentSignal } from './following/segment.signal.js';
-import { PreviewSlots } from './previewing/preview-slots.js';
-import { parseNewRule } from './rules/parse-rule.js';
-import { demandReadable } from './rules/read-permissions.js';
+import type { Cause } from '../following/segment-follower.js';
+import { SegmentSignal } from '../following/segment.signal.js';
+import { PreviewSlots } from '../previews/preview-slots.js';
+import { parseNewRule } from '../vocabulary/rules/parse-rule.js';
+import { demandReadable } from '../vocabulary/rules/read-permissions.js';
 import type { CreateSegmentDto, SegmentMemberDto, UpdateSegmentDto } from './segment.dto.js';
 import { Segment } from './segment.entity.js';
 

@@ -1,7 +1,7 @@
 import type { TestDatabase } from '@customer-platform/testing';
-import type { Facts, Said } from './rules/evaluate.js';
-import type { EventNode } from './rules/rule.js';
-import { passes, valueAt } from './rules/values.js';
+import type { Facts, Said } from '../vocabulary/rules/evaluate.js';
+import type { EventNode } from '../vocabulary/rules/rule.js';
+import { passes, valueAt } from '../vocabulary/rules/values.js';
 
 interface StoredContact {
   id: string;

@@ -3,8 +3,8 @@ import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
-import { ConsentRecorder } from '../consents/consent-recorder.js';
-import { ContactLookup } from '../contacts/contact-lookup.js';
+import { ConsentRecorder } from '../people/consents/consent-recorder.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import type { CreateSubjectRequestDto } from './subject-request.dto.js';
 import { BY_HAND, REQUEST_COLUMNS, requestEvent, type SubjectRequestRow } from './subject-request.row.js';
 

@@ -12,10 +12,10 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { IsUUID, custom, IsInstant, IsWithoutRepeats, MayBeAbsent, MayBeNull } from '@customer-platform/http';
-import { isPurpose, PURPOSE_PATTERN } from '../consents/consent.js';
+import { isPurpose, PURPOSE_PATTERN } from '../vocabulary/consents/consent.js';
 import { ARCHIVE_LOCALES, type ArchiveLocale } from './archive/texts.js';
-import { IDENTITY_TYPE } from '../ingestion/event-schemas.js';
-import { IsNoPlaceholder } from '../identities/no-placeholder.decorator.js';
+import { IDENTITY_TYPE } from '../vocabulary/events/event-schemas.js';
+import { IsNoPlaceholder } from '../vocabulary/identities/no-placeholder.decorator.js';
 import { ERASING } from './erasure/receipts.js';
 import { JURISDICTION_CODES, type JurisdictionCode } from './jurisdictions.js';
 import {

@@ -9,7 +9,7 @@ import {
   type InternalAnswer,
 } from '@customer-platform/testing';
 import { CompactSign } from 'jose';
-import { ContactWorld } from '../contacts/contact.fixture.js';
+import { ContactWorld } from '../people/contacts/contact.fixture.js';
 import { ReceiptsConsumer } from './erasure/receipts.consumer.js';
 import type { SubjectRequestDto } from './subject-request.dto.js';
 

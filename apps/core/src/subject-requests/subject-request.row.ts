@@ -1,5 +1,5 @@
 import type { NewDomainEvent } from '@customer-platform/event-bus';
-import { FIELD_NAMES } from '../contacts/contact-field-table.js';
+import { FIELD_NAMES } from '../vocabulary/contacts/contact-field-table.js';
 import type { ArchiveLocale } from './archive/texts.js';
 import type { JurisdictionCode } from './jurisdictions.js';
 

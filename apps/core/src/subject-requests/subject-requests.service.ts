@@ -6,8 +6,8 @@ import { requireMatch, type ListQuery, type Page, type RequestContext } from '@c
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { ArchiveStart } from './archive/archive-start.js';
 import { ByHand, demandContent } from './by-hand.js';
-import { ContactLookup } from '../contacts/contact-lookup.js';
-import { identityForms, normalIdentity } from '../identities/identity-value.js';
+import { ContactLookup } from '../people/contacts/contact-lookup.js';
+import { identityForms, normalIdentity } from '../vocabulary/identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
 import { ErasureStart } from './erasure/erasure-start.js';
 import { dueAt, EARLIEST, extendedDueAt } from './jurisdictions.js';

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { PreviewSlots } from '../segments/previewing/preview-slots.js';
+import { PreviewSlots } from '../previews/preview-slots.js';
 import { StoredEvents } from './dry-run/stored-events.js';
 import { EnforcingModule } from './enforcing/enforcing.module.js';
 import { TaxonomiesController } from './taxonomies.controller.js';

@@ -10,9 +10,9 @@ import {
   type KafkaProbe,
 } from '@customer-platform/testing';
 import { aTrack, anIdentify, processing, startCore, START_MS, type TestCore } from '../core.fixture.js';
-import { readArrival } from '../processing/work-item.js';
+import { readArrival } from '../vocabulary/events/work-item.js';
 import { EventProcessor } from '../processing/event-processor.js';
-import { eventIdOf } from '../ingestion/event-id.js';
+import { eventIdOf } from '../vocabulary/events/event-id.js';
 import { TaxonomyCatalog } from './taxonomy-catalog.js';
 import type { InstalledTaxonomyDto, TaxonomyDto } from './taxonomy.dto.js';
 import type { Mode, Taxonomy } from './taxonomy.js';

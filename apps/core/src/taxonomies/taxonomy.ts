@@ -1,4 +1,4 @@
-import { derivedId } from '../ingestion/event-id.js';
+import { derivedId } from '../vocabulary/events/event-id.js';
 import type { EventSchema } from './schemas/event-schema.js';
 
 /** What a taxonomy does to events that break a schema: nothing, a warning on the stored event, or a refusal. */

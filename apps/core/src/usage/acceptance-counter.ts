@@ -11,7 +11,7 @@ import {
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher, ItemBackoff } from '@customer-platform/http';
-import { decodeAcceptances, UnreadableRecord } from '../ingestion/event-frame.js';
+import { decodeAcceptances, UnreadableRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 

@@ -2,7 +2,7 @@ import { Database, DatabaseUnavailable, newId } from '@customer-platform/databas
 import { RecordConsumers } from '@customer-platform/event-bus';
 import { DatabaseFault, eventually, type Caller } from '@customer-platform/testing';
 import { accepted, aTrack, startCore, type TestCore, processing, START_MS } from '../core.fixture.js';
-import { encodeFrame, encodeRecord } from '../ingestion/event-frame.js';
+import { encodeFrame, encodeRecord } from '../vocabulary/events/event-frame.js';
 import { QueuePositions } from '../processing/queue-positions.js';
 import { AcceptanceCounter } from './acceptance-counter.js';
 import type { UsageDto } from './usage.dto.js';

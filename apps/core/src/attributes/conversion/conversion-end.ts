@@ -4,8 +4,8 @@ import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { rebuildSegments } from '../../segments/building/attribute-holds.js';
 import { keysBeingConverted } from '../../segments/building/rule-registry.js';
-import { SegmentSignal } from '../../segments/following/segment.signal.js';
-import { changedOf, type Declaration } from '../declaration.js';
+import { SegmentSignal } from '../../following/segment.signal.js';
+import { changedOf, type Declaration } from '../../vocabulary/attributes/declaration.js';
 import type { ConversionRow } from './conversions.js';
 
 const DEFINITION = `

@@ -2,10 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { PreviewSlots } from '../../segments/previewing/preview-slots.js';
-import { ANSWER_MS, TimeLimit } from '../../segments/previewing/time-limit.js';
+import { PreviewSlots } from '../../previews/preview-slots.js';
+import { ANSWER_MS, TimeLimit } from '../../previews/time-limit.js';
 import type { ConversionOutcomeDto, UnconvertibleValueDto } from '../attribute-definition.dto.js';
-import { convertDeclared, type Declaration } from '../declaration.js';
+import { convertDeclared, type Declaration } from '../../vocabulary/attributes/declaration.js';
 import { inTurns } from './in-turns.js';
 import { readPiece, type ContactValue, type Piece } from './pieces.js';
 

@@ -1,10 +1,10 @@
 import { jest } from '@jest/globals';
 import { Database } from '@customer-platform/database';
 import { expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { merge, undo } from '../../contacts/merge/merge.fixture.js';
-import { SegmentFollower } from '../../segments/following/segment-follower.js';
-import { PreviewSlots } from '../../segments/previewing/preview-slots.js';
-import { TimeLimit } from '../../segments/previewing/time-limit.js';
+import { merge, undo } from '../../people/merges/merge.fixture.js';
+import { SegmentFollower } from '../../following/segment-follower.js';
+import { PreviewSlots } from '../../previews/preview-slots.js';
+import { TimeLimit } from '../../previews/time-limit.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { AttributeDefinitionDto, ConversionOutcomeDto } from '../attribute-definition.dto.js';
 import {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { holdSegments } from '../../segments/building/attribute-holds.js';
-import type { OnFailure } from '../declaration.js';
+import type { OnFailure } from '../../vocabulary/attributes/declaration.js';
 import type { AttributeDefinition } from '../attribute-definition.entity.js';
 import { ConversionSignal } from './conversion.signal.js';
 

@@ -1,9 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { contactEvent, SHARED_COLUMNS, stateOf, type SharedContact } from '../../contacts/shared-contact.js';
+import {
+  contactEvent,
+  SHARED_COLUMNS,
+  stateOf,
+  type SharedContact,
+} from '../../vocabulary/contacts/shared-contact.js';
 import { declarationOf, type DeclarationColumns } from '../attribute-definition.entity.js';
-import { convertDeclared, type Declaration } from '../declaration.js';
+import { convertDeclared, type Declaration } from '../../vocabulary/attributes/declaration.js';
 import type { ConversionRow, Progress } from './conversions.js';
 import { inTurns } from './in-turns.js';
 import { readHolders, readPiece, type ContactValue, type Piece } from './pieces.js';

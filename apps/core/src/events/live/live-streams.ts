@@ -4,7 +4,7 @@ import { ApiCredentialStrategy } from '@customer-platform/authorization';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { EventStream, log, metrics, Places, PollingJob, type RequestContext } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
-import { ContactLookup } from '../../contacts/contact-lookup.js';
+import { ContactLookup } from '../../people/contacts/contact-lookup.js';
 import { LiveFeed } from './live-feed.js';
 import { beginningOf, comparePositions, readPosition, type Position } from './live-position.js';
 import { horizon, readLive, type Stretch } from './live-rows.js';

@@ -1,8 +1,8 @@
 import { inspect, pointerToken, readPlainly } from '@customer-platform/http';
 import { MAX_ERRORS, type FieldError } from '@customer-platform/problem-json';
-import { SAID, type Said } from '../../consents/consent.js';
-import type { NewConsent } from '../../consents/consent-recorder.js';
-import { CreateContactDto } from '../../contacts/contact.dto.js';
+import { SAID, type Said } from '../../vocabulary/consents/consent.js';
+import type { NewConsent } from '../../people/consents/consent-recorder.js';
+import { CreateContactDto } from '../../people/contacts/contact.dto.js';
 import { isBlank, targetOf, type ImportOptions, type Target } from '../import-options.js';
 import { readCsv, readJsonLine, type RecordFault } from './cells.js';
 import type { RawRecord } from './record-splitter.js';

@@ -1,4 +1,4 @@
-import type { NumberForm } from '../../attributes/declared-cells.js';
+import type { NumberForm } from '../../vocabulary/attributes/declared-cells.js';
 import { targetOf, type ImportOptions } from '../import-options.js';
 import { readCsv } from './cells.js';
 import type { RawRecord } from './record-splitter.js';

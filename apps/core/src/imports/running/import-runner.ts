@@ -12,7 +12,7 @@ import {
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
 import { ItemBackoff, log, PollingJob, yieldLoop, turns } from '@customer-platform/http';
-import { RaceLost } from '../../identities/race-lost.js';
+import { RaceLost } from '../../vocabulary/identities/race-lost.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';
 import { FileDamaged } from '../files/sealed-blocks.js';

@@ -1,5 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
-import { asksForSome, attributePathsOf } from '../rules/attribute-paths.js';
+import { asksForSome, attributePathsOf } from '../../vocabulary/rules/attribute-paths.js';
 import { RAISE_REVISION } from './rule-registry.js';
 
 const RULES = `SELECT id, rule FROM segments WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY id`;

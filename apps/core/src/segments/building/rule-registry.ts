@@ -1,9 +1,9 @@
 import { newId, type ResourceChange, type Transaction } from '@customer-platform/database';
-import { asksForSome, attributePathsOf } from '../rules/attribute-paths.js';
-import { parseRule } from '../rules/parse-rule.js';
-import { leavesOf } from '../rules/rule.js';
+import { asksForSome, attributePathsOf } from '../../vocabulary/rules/attribute-paths.js';
+import { parseRule } from '../../vocabulary/rules/parse-rule.js';
+import { leavesOf } from '../../vocabulary/rules/rule.js';
 import type { Segment } from '../segment.entity.js';
-import type { Cause } from '../following/segment-follower.js';
+import type { Cause } from '../../following/segment-follower.js';
 
 /** Waits until all that is written by the present segments is committed, and keeps new writers waiting. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtextextended('segments:' || $1::text, 0))`;

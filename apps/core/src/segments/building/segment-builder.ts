@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import { Evaluation, type Task } from '../evaluating/evaluation.js';
 import type { Reason } from '../evaluating/memberships.js';
-import type { Cause } from '../following/segment-follower.js';
-import { keepMatches, matching } from '../following/segment-follower.js';
-import type { Condition, LiveSegment, SegmentIndex } from '../following/segment-index.js';
+import type { Cause } from '../../following/segment-follower.js';
+import { keepMatches, matching } from '../../following/segment-follower.js';
+import type { Condition, LiveSegment, SegmentIndex } from '../../following/segment-index.js';
 
 /** Events looked through, contacts gone through and rows cleared away in one transaction. */
 const EVENTS_AT_ONCE = 2_000;

@@ -1,10 +1,10 @@
 import type { Transaction } from '@customer-platform/database';
-import { asFields } from '../../contacts/contact-columns.js';
-import { FIELD_NAMES } from '../../contacts/contact-field-table.js';
-import type { Facts, Occurrences, Said } from '../rules/evaluate.js';
-import type { Asked, EventNode } from '../rules/rule.js';
-import { valueAt } from '../rules/values.js';
-import type { RuleField } from '../rules/vocabulary.js';
+import { asFields } from '../../vocabulary/contacts/contact-columns.js';
+import { FIELD_NAMES } from '../../vocabulary/contacts/contact-field-table.js';
+import type { Facts, Occurrences, Said } from '../../vocabulary/rules/evaluate.js';
+import type { Asked, EventNode } from '../../vocabulary/rules/rule.js';
+import { valueAt } from '../../vocabulary/rules/values.js';
+import type { RuleField } from '../../vocabulary/rules/vocabulary.js';
 
 /** Each by its key: the planner may take all contacts of an organization for fewer than it is asked for. */
 const CONTACTS = `

@@ -1,6 +1,6 @@
 import { newId, type Transaction } from '@customer-platform/database';
 import type { NewDomainEvent } from '@customer-platform/event-bus';
-import type { Cause } from '../following/segment-follower.js';
+import type { Cause } from '../../following/segment-follower.js';
 
 /** One text for a contact: tens of thousands of rows cost more than what is in them. */
 const CURRENT = `

@@ -1,9 +1,9 @@
 import type { Transaction } from '@customer-platform/database';
 import { yieldLoop } from '@customer-platform/http';
-import { matching } from '../following/segment-follower.js';
-import type { Condition } from '../following/segment-index.js';
-import type { Occurrences } from '../rules/evaluate.js';
-import type { Asked, EventNode } from '../rules/rule.js';
+import { matching } from '../../following/segment-follower.js';
+import type { Condition } from '../../following/segment-index.js';
+import type { Occurrences } from '../../vocabulary/rules/evaluate.js';
+import type { Asked, EventNode } from '../../vocabulary/rules/rule.js';
 import type { OccurrencesReader } from './contact-facts.js';
 
 /** Of the properties only those that are asked for, by every key that a dotted path may begin with. */

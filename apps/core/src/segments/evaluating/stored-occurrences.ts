@@ -1,6 +1,6 @@
-import type { Condition, SegmentIndex } from '../following/segment-index.js';
-import type { Occurrences } from '../rules/evaluate.js';
-import type { Asked } from '../rules/rule.js';
+import type { Condition, SegmentIndex } from '../../following/segment-index.js';
+import type { Occurrences } from '../../vocabulary/rules/evaluate.js';
+import type { Asked } from '../../vocabulary/rules/rule.js';
 import type { OccurrencesReader } from './contact-facts.js';
 
 /** Of each contact and condition the newest so many, and all that lie ahead. */

@@ -1,6 +1,6 @@
 import type { Permission } from '@customer-platform/permissions';
-import type { Facts } from '../rules/evaluate.js';
-import { parseRule } from '../rules/parse-rule.js';
+import type { Facts } from '../../vocabulary/rules/evaluate.js';
+import { parseRule } from '../../vocabulary/rules/parse-rule.js';
 import { explainRule, type Sight } from './explain-rule.js';
 
 const NOW = Date.parse('2026-06-15T12:00:00.000Z');

@@ -1,7 +1,7 @@
 import type { RequestContext } from '@customer-platform/http';
-import { consentState, countInside, evaluate, type Facts } from '../rules/evaluate.js';
-import { mayRead } from '../rules/read-permissions.js';
-import type { Leaf, RuleNode } from '../rules/rule.js';
+import { consentState, countInside, evaluate, type Facts } from '../../vocabulary/rules/evaluate.js';
+import { mayRead } from '../../vocabulary/rules/read-permissions.js';
+import type { Leaf, RuleNode } from '../../vocabulary/rules/rule.js';
 
 /** Whose permissions say which values are shown. */
 export type Sight = Pick<RequestContext, 'can'>;

@@ -1,8 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
-import type { ContactLookup } from '../../contacts/contact-lookup.js';
-import { coverOf } from '../rules/cover.js';
-import type { EventNode, RuleNode } from '../rules/rule.js';
-import type { TimeLimit } from './time-limit.js';
+import type { ContactLookup } from '../../people/contacts/contact-lookup.js';
+import { coverOf } from '../../vocabulary/rules/cover.js';
+import type { EventNode, RuleNode } from '../../vocabulary/rules/rule.js';
+import type { TimeLimit } from '../../previews/time-limit.js';
 
 /** As many contacts are all looked at; of more a sample of so many. */
 export const MOST_EXACT = 10_000;

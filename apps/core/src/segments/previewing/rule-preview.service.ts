@@ -2,20 +2,23 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { yieldLoop, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactLookup } from '../../contacts/contact-lookup.js';
-import { SegmentIndexes } from '../following/segment-indexes.js';
+import { ContactLookup } from '../../people/contacts/contact-lookup.js';
+import { SegmentIndexes } from '../../following/segment-indexes.js';
 import { readFacts, type KnownContact } from '../evaluating/contact-facts.js';
 import { OccurrenceSearch } from '../evaluating/sought-occurrences.js';
-import { NOTHING_DECLARED, type DeclaredAttributes } from '../../attributes/declared-attributes.js';
-import { byDeclaredTypes, factsAsConverted } from '../rules/declared-values.js';
-import { evaluate } from '../rules/evaluate.js';
-import { parseNewRule } from '../rules/parse-rule.js';
-import { demandReadable } from '../rules/read-permissions.js';
-import { askedOf, type RuleNode } from '../rules/rule.js';
+import {
+  NOTHING_DECLARED,
+  type DeclaredAttributes,
+} from '../../vocabulary/attributes/declared-attributes.js';
+import { byDeclaredTypes, factsAsConverted } from '../../vocabulary/rules/declared-values.js';
+import { evaluate } from '../../vocabulary/rules/evaluate.js';
+import { parseNewRule } from '../../vocabulary/rules/parse-rule.js';
+import { demandReadable } from '../../vocabulary/rules/read-permissions.js';
+import { askedOf, type RuleNode } from '../../vocabulary/rules/rule.js';
 import { candidatesOf } from './candidates.js';
-import { PreviewSlots } from './preview-slots.js';
+import { PreviewSlots } from '../../previews/preview-slots.js';
 import type { RulePreviewDto } from './preview.dto.js';
-import { ANSWER_MS, TimeLimit } from './time-limit.js';
+import { ANSWER_MS, TimeLimit } from '../../previews/time-limit.js';
 
 /** Few at first, so that something is known whatever the contacts are like. */
 const FIRST_CONTACTS = 50;

@@ -7,7 +7,7 @@ import {
   searchEverything,
   type Caller,
 } from '@customer-platform/testing';
-import { at } from '../../contacts/contact.fixture.js';
+import { at } from '../../people/contacts/contact.fixture.js';
 import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
 import { archiveOf, ask, askedIn, remembered, rowsIn, ZIP } from './archive.fixture.js';

@@ -1,7 +1,7 @@
 import type { Permission } from '@customer-platform/permissions';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { Client } from 'pg';
-import { CONTACTS } from '../../contacts/contact.fixture.js';
+import { CONTACTS } from '../../people/contacts/contact.fixture.js';
 import { CORE_PERMISSIONS, START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
 import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';

@@ -1,5 +1,5 @@
 import { Database, newId, SubjectRows, type SubjectPlace } from '@customer-platform/database';
-import { merge } from '../../contacts/merge/merge.fixture.js';
+import { merge } from '../../people/merges/merge.fixture.js';
 import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld } from '../subject-request.fixture.js';
 import { ask, remembered } from './archive.fixture.js';

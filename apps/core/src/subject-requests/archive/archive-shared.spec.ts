@@ -1,5 +1,5 @@
 import { eventually, expectProblem, type Caller } from '@customer-platform/testing';
-import { merge, undo } from '../../contacts/merge/merge.fixture.js';
+import { merge, undo } from '../../people/merges/merge.fixture.js';
 import { START_MS } from '../../core.fixture.js';
 import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';
 import { Client } from 'pg';

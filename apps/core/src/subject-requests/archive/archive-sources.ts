@@ -7,7 +7,7 @@ import {
   type SubjectPlace,
   type SubjectQuestion,
 } from '@customer-platform/database';
-import { NationalIdVault } from '../../contacts/national-id/national-id.vault.js';
+import { NationalIdVault } from '../../people/national-ids/national-id.vault.js';
 import { ArchivedLetters } from './archived-letters.js';
 import { CONTACTS, SUBJECT_TABLES } from './subject-tables.js';
 

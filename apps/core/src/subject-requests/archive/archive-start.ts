@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
-import { ContactLookup } from '../../contacts/contact-lookup.js';
+import { ContactLookup } from '../../people/contacts/contact-lookup.js';
 import type { SubjectRequestRow } from '../subject-request.row.js';
 import { ArchiveSeal } from './archive-seal.js';
 import { SOURCES } from './archive-sources.js';

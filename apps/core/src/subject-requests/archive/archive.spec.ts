@@ -7,7 +7,7 @@ import {
   unknownId,
   type Caller,
 } from '@customer-platform/testing';
-import { merge } from '../../contacts/merge/merge.fixture.js';
+import { merge } from '../../people/merges/merge.fixture.js';
 import { anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import type { SubjectRequestDto } from '../subject-request.dto.js';
 import { ErasureWorld, REQUESTS } from '../subject-request.fixture.js';

@@ -1,5 +1,5 @@
 import type { SubjectTable } from '@customer-platform/database';
-import { FIELD_NAMES } from '../../contacts/contact-field-table.js';
+import { FIELD_NAMES } from '../../vocabulary/contacts/contact-field-table.js';
 
 const OF_CONTACT = 'own.contact_id = $2';
 const BY_ID = [['own.id', 'uuid']] as const;

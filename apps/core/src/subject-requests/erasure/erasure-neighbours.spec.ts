@@ -6,11 +6,11 @@ import {
   expectStatus,
   type Caller,
 } from '@customer-platform/testing';
-import { at, CONTACTS } from '../../contacts/contact.fixture.js';
-import type { ContactDto } from '../../contacts/contact.dto.js';
-import { ContactPair } from '../../contacts/merge/contact-pair.js';
+import { at, CONTACTS } from '../../people/contacts/contact.fixture.js';
+import type { ContactDto } from '../../people/contacts/contact.dto.js';
+import { ContactPair } from '../../people/merges/contact-pair.js';
 import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
-import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
+import { ErasedIdentifiers } from '../../blocklist/erased-identifiers.js';
 import { ErasureWorld, REQUESTS, VERIFICATION } from '../subject-request.fixture.js';
 
 const IDENTIFY = '/v1/core/identify';

@@ -1,6 +1,6 @@
 import { newId } from '@customer-platform/database';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
-import { at, CONTACTS } from '../../contacts/contact.fixture.js';
+import { at, CONTACTS } from '../../people/contacts/contact.fixture.js';
 import { accepted, anIdentify, aTrack, START_MS } from '../../core.fixture.js';
 import { ErasureWorld } from '../subject-request.fixture.js';
 

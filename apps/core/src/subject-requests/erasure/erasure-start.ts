@@ -3,10 +3,10 @@ import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { ContactLookup } from '../../contacts/contact-lookup.js';
-import { ContactPair } from '../../contacts/merge/contact-pair.js';
+import { ContactLookup } from '../../people/contacts/contact-lookup.js';
+import { ContactPair } from '../../people/merges/contact-pair.js';
 import { RequestsEnd } from '../requests-end.js';
-import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
+import { ErasedIdentifiers } from '../../blocklist/erased-identifiers.js';
 import { forgetPerson, identifiersOf } from './person.js';
 import { FIRST_STEP } from './steps.js';
 

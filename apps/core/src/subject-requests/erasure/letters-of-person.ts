@@ -1,8 +1,8 @@
 import type { Transaction } from '@customer-platform/database';
 import { identifierForms } from '@customer-platform/http';
-import type { EventKind } from '../../ingestion/event-schemas.js';
-import { KEY_CONFLICT } from '../../processing/work-item.js';
-import type { Identifier } from '../blocklist/erased-identifiers.js';
+import type { EventKind } from '../../vocabulary/events/event-schemas.js';
+import { KEY_CONFLICT } from '../../vocabulary/events/work-item.js';
+import type { Identifier } from '../../blocklist/erased-identifiers.js';
 import type { SoughtPerson } from './sought-person.js';
 
 /** Letters that are read through at once, of which each may be as large as an event. */

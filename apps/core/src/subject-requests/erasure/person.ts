@@ -1,7 +1,7 @@
 import type { Transaction } from '@customer-platform/database';
-import { columnsOf } from '../../contacts/contact-columns.js';
-import { FIELD_NAMES, NATIONAL_ID_COLUMNS } from '../../contacts/contact-field-table.js';
-import type { Identifier } from '../blocklist/erased-identifiers.js';
+import { columnsOf } from '../../vocabulary/contacts/contact-columns.js';
+import { FIELD_NAMES, NATIONAL_ID_COLUMNS } from '../../vocabulary/contacts/contact-field-table.js';
+import type { Identifier } from '../../blocklist/erased-identifiers.js';
 
 /** The fields that several contacts may have alike, each by its index. */
 const ELSEWHERE = [

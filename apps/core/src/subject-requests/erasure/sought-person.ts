@@ -1,7 +1,7 @@
 import { partsOfPhone } from '@customer-platform/http';
-import { identityForms } from '../../identities/identity-value.js';
-import type { EventKind } from '../../ingestion/event-schemas.js';
-import { isShaped } from '../../ingestion/event-validation.js';
+import { identityForms } from '../../vocabulary/identities/identity-value.js';
+import type { EventKind } from '../../vocabulary/events/event-schemas.js';
+import { isShaped } from '../../vocabulary/events/event-validation.js';
 import {
   END_OF_AMOUNT,
   isObject,
@@ -10,8 +10,8 @@ import {
   parsed,
   signsIn,
   uuidsIn,
-} from '../../processing/named-values.js';
-import type { Identifier } from '../blocklist/erased-identifiers.js';
+} from '../../vocabulary/events/named-values.js';
+import type { Identifier } from '../../blocklist/erased-identifiers.js';
 
 /** Shorter numbers stand in texts that mean something else. */
 const SHORTEST_NUMBER = 7;

@@ -1,7 +1,7 @@
 import type { Transaction } from '@customer-platform/database';
 import { forgetParked } from '@customer-platform/event-bus';
-import { withdrawValues } from '../../contacts/suggestions/withdrawn-values.js';
-import type { Identifier } from '../blocklist/erased-identifiers.js';
+import { withdrawValues } from '../../people/suggestions/withdrawn-values.js';
+import type { Identifier } from '../../blocklist/erased-identifiers.js';
 import { lettersOf } from './letters-of-person.js';
 import type { SoughtPerson } from './sought-person.js';
 

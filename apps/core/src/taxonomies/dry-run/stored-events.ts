@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '@customer-platform/database';
 import { yieldLoop, type RequestContext } from '@customer-platform/http';
-import { PreviewSlots } from '../../segments/previewing/preview-slots.js';
-import { ANSWER_MS, TimeLimit } from '../../segments/previewing/time-limit.js';
+import { PreviewSlots } from '../../previews/preview-slots.js';
+import { ANSWER_MS, TimeLimit } from '../../previews/time-limit.js';
 import type { CompiledSchema } from '../schemas/compile-schema.js';
 import { TaxonomyCatalog } from '../taxonomy-catalog.js';
 import type { JudgedEventDto, JudgementDto } from '../taxonomy.dto.js';
