@@ -1,6 +1,5 @@
 import { newId, type Transaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { EventRow } from '../events/event.dto.js';
 
 const STORED = `
   SELECT id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at, payload,
@@ -67,10 +66,19 @@ export async function keepLateFailure(tx: Transaction, failure: LateFailure): Pr
   ]);
 }
 
-type StoredRow = Omit<EventRow, 'warnings' | 'source' | 'created_at'> & {
-  identities: unknown;
-  fingerprint: string;
-};
+/** What of an event its letter keeps. */
+interface StoredRow {
+  readonly type: 'track' | 'identify';
+  readonly event: string | null;
+  readonly external_id: string;
+  readonly contact_id: string;
+  readonly idempotency_key: string;
+  readonly occurred_at: Date;
+  readonly received_at: Date;
+  readonly payload: Record<string, unknown>;
+  readonly identities: unknown;
+  readonly fingerprint: string;
+}
 
 /** The event as it might have been sent. */
 function bodyOf(row: StoredRow) {

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
+import { ContactHooks, type ContactHook, type PartedFamilies } from '../people/contacts/contact-hooks.js';
 import { SOURCES } from './archive/archive-sources.js';
 import {
   ARCHIVED,
@@ -90,11 +91,14 @@ interface Withdrawal {
 
 /** What becomes of a person's requests and archives when they are erased, or their contact is purged. */
 @Injectable()
-export class RequestsEnd {
+export class RequestsEnd implements ContactHook {
   constructor(
     private readonly outbox: Outbox,
     private readonly clock: Clock,
-  ) {}
+    hooks: ContactHooks,
+  ) {
+    hooks.add(this);
+  }
 
   /**
    * In the transaction that begins the erasure: no archive of theirs is left, nothing that is open goes on, and what was
@@ -113,11 +117,7 @@ export class RequestsEnd {
    * In the transaction that parts two families, whose roots are locked: no archive of one holds rows of the other. Those
    * that are there end, those that are being made begin again.
    */
-  async ofParted(
-    tx: Transaction,
-    { survivor, merged }: { readonly survivor: readonly string[]; readonly merged: readonly string[] },
-    since: Date,
-  ): Promise<void> {
+  async ofParted(tx: Transaction, { survivor, merged }: PartedFamilies, since: Date): Promise<void> {
     const both = [
       { of: merged, from: survivor, since },
       { of: survivor, from: merged, since },

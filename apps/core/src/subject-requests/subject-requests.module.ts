@@ -23,6 +23,7 @@ import { ReceiptSignal } from './erasure/receipt.signal.js';
 import { ReceiptVerifier } from './erasure/receipt-verifier.js';
 import { Receipts } from './erasure/receipts.js';
 import { ReceiptsConsumer } from './erasure/receipts.consumer.js';
+import { RequestsEnd } from './requests-end.js';
 import { SubjectRequestsController } from './subject-requests.controller.js';
 import { SubjectRequestsService } from './subject-requests.service.js';
 
@@ -66,6 +67,7 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
     Receipts,
     ReceiptSignal,
     ReceiptVerifier,
+    RequestsEnd,
     SubjectRequestsService,
   ],
 })

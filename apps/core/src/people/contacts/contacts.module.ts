@@ -1,11 +1,11 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
 import { DeclaredAttributesModule } from '../../following/declared-attributes.module.js';
-import { RequestsEnd } from '../../subject-requests/requests-end.js';
 import { BlocklistModule } from '../../blocklist/blocklist.module.js';
 import { FollowingModule } from '../../following/following.module.js';
 import { ContactBatches } from './batch/contact-batches.js';
 import { ContactCounters } from './contact-counters.js';
+import { ContactHooks } from './contact-hooks.js';
 import { ContactIdentities } from './contact-identities.js';
 import { ContactLookup } from './contact-lookup.js';
 import { ContactsController } from './contacts.controller.js';
@@ -22,9 +22,9 @@ import { MASTER_KEY, NationalIdVault } from '../national-ids/national-id.vault.j
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },
-    RequestsEnd,
     ContactBatches,
     ContactCounters,
+    ContactHooks,
     ContactIdentities,
     ContactLookup,
     ContactsService,
@@ -32,6 +32,6 @@ import { MASTER_KEY, NationalIdVault } from '../national-ids/national-id.vault.j
     NationalIdService,
     NationalIdVault,
   ],
-  exports: [RequestsEnd, ContactBatches, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
+  exports: [ContactBatches, ContactHooks, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
 })
 export class ContactsModule {}

@@ -13,16 +13,19 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { NOTHING_DECLARED, type DeclaredAttributes } from '../../vocabulary/attributes/declared-attributes.js';
+import {
+  NOTHING_DECLARED,
+  type DeclaredAttributes,
+} from '../../vocabulary/attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../following/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../../following/segment-follower.js';
-import { RequestsEnd } from '../../subject-requests/requests-end.js';
 import { ContactIdentities, nationalIdOf } from './contact-identities.js';
 import { changedContact, newContact, withoutIdentifier } from './contact-changes.js';
 import type { Identifiers } from './contact-fields.js';
 import type { ContactDto, CreateContactDto, UpdateContactDto, SeenContact } from './contact.dto.js';
 import { Contact } from './contact.entity.js';
 import { BOOKKEEPING, changedFields, eventOfChange } from './contact.events.js';
+import { ContactHooks } from './contact-hooks.js';
 import { ContactLookup } from './contact-lookup.js';
 import { pageOfContacts } from './contacts-page.js';
 import { ContactCounters } from './contact-counters.js';
@@ -61,7 +64,7 @@ export class ContactsService {
     private readonly segments: SegmentFollower,
     private readonly audit: Audit,
     private readonly declared: DeclaredAttributesReader,
-    private readonly requests: RequestsEnd,
+    private readonly hooks: ContactHooks,
     stores: ResourceStores,
     remoteReferences: RemoteReferences,
   ) {
@@ -164,7 +167,7 @@ export class ContactsService {
     await this.database.inOrganization(context, async (tx) => {
       await this.lockAgainstEvents(tx, context, id);
       await this.contacts.purge(context, id, { tx });
-      await this.requests.ofPurged(tx, id);
+      await this.hooks.ofPurged(tx, id);
     });
   }
 

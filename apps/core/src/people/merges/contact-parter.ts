@@ -4,7 +4,7 @@ import { Clock, postgresFailure, type Transaction } from '@customer-platform/dat
 import { Problem } from '@customer-platform/problem-json';
 import type { DeclaredAttributes } from '../../vocabulary/attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../following/declared-attributes.reader.js';
-import { RequestsEnd } from '../../subject-requests/requests-end.js';
+import { ContactHooks } from '../contacts/contact-hooks.js';
 import { ContactIdentities } from '../contacts/contact-identities.js';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { Contact } from '../contacts/contact.entity.js';
@@ -30,7 +30,7 @@ export class ContactParter {
     private readonly consents: MergeConsents,
     private readonly suggestions: SuggestionsRepository,
     private readonly announcements: MergeAnnouncements,
-    private readonly requests: RequestsEnd,
+    private readonly hooks: ContactHooks,
     private readonly clock: Clock,
     private readonly declared: DeclaredAttributesReader,
   ) {}
@@ -86,7 +86,7 @@ export class ContactParter {
       survivorId: survivor.id,
       mergedId: merged.id,
     };
-    await this.requests.ofParted(tx, families, merge.mergedAt);
+    await this.hooks.ofParted(tx, families, merge.mergedAt);
     const said = { at: merge.mergedAt, repeatedAt: await this.merges.repeatedAt(tx, families.survivor) };
     await this.consents.part(tx, context, families, said, now);
     await this.suggestions.settle(tx, [survivor.id, merged.id], 'dismissed', now);
