@@ -1,11 +1,15 @@
 import { Module } from '@nestjs/common';
+import { DeclaredAttributesReader } from './declared-attributes.reader.js';
 import { SegmentFollower } from './segment-follower.js';
 import { SegmentIndexes } from './segment-indexes.js';
 import { SegmentSignal } from './segment.signal.js';
 
-/** What features that change contacts need for the segments to follow; it needs nothing of theirs. */
+/**
+ * What features that change contacts need for the segments to follow, and to know what is declared of attributes; it needs
+ * nothing of theirs.
+ */
 @Module({
-  providers: [SegmentFollower, SegmentIndexes, SegmentSignal],
-  exports: [SegmentFollower, SegmentIndexes, SegmentSignal],
+  providers: [DeclaredAttributesReader, SegmentFollower, SegmentIndexes, SegmentSignal],
+  exports: [DeclaredAttributesReader, SegmentFollower, SegmentIndexes, SegmentSignal],
 })
 export class FollowingModule {}

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction, WorkerTransaction } from '@customer-platform/database';
 import { Contents } from '../vocabulary/rules/contents.js';
 import { passes, valueAt } from '../vocabulary/rules/values.js';
-import { KEYS, type Condition, type SegmentIndex } from './segment-index.js';
+import { KEYS, type Condition, type SegmentIndex } from '../vocabulary/rules/segment-index.js';
 import { SegmentIndexes } from './segment-indexes.js';
 import { SegmentSignal } from './segment.signal.js';
 

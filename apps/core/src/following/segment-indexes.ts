@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type Transaction, uuids, type WorkerTransaction } from '@customer-platform/database';
 import { KeptByWeight } from './kept-by-weight.js';
-import { SegmentIndex } from './segment-index.js';
+import type { SegmentIndex } from '../vocabulary/rules/segment-index.js';
+import { liveSegments } from './live-segments.js';
 
 const REVISION = 'SELECT segment_revision($1) AS revision';
 const REVISION_NOW = 'SELECT revision FROM segment_revisions WHERE organization_id = $1';
@@ -102,7 +103,7 @@ export class SegmentIndexes {
   }
 
   private async load(tx: Transaction): Promise<SegmentIndex> {
-    const index = await SegmentIndex.load(tx);
+    const index = await liveSegments(tx);
     this.kept.keep(tx.organizationId, index, weightOf(index));
     return index;
   }

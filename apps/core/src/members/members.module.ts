@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { DeclaredAttributesModule } from '../following/declared-attributes.module.js';
+import { FollowingModule } from '../following/following.module.js';
 import { ConsentsModule } from '../people/consents/consents.module.js';
 import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { SigningKeysModule } from '@customer-platform/database';
@@ -20,7 +20,7 @@ import { TokenExchangeService } from './token-exchange.service.js';
   imports: [
     ConsentsModule,
     ContactsModule,
-    DeclaredAttributesModule,
+    FollowingModule,
     ReceiptKeysModule,
     SigningKeysModule.forRoot({ module: 'core' }),
   ],

@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DeclaredAttributesModule } from '../following/declared-attributes.module.js';
 import { FollowingModule } from '../following/following.module.js';
 import { MergesModule } from '../people/merges/merges.module.js';
 import { SuggestionsModule } from '../people/suggestions/suggestions.module.js';
@@ -16,7 +15,6 @@ import { UnreadableRecords } from './unreadable-records.js';
 @Module({
   imports: [
     BlocklistModule,
-    DeclaredAttributesModule,
     EnforcingModule,
     FollowingModule,
     MergesModule,

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
-import { DeclaredAttributesModule } from '../../following/declared-attributes.module.js';
 import { BlocklistModule } from '../../blocklist/blocklist.module.js';
 import { FollowingModule } from '../../following/following.module.js';
 import { ContactBatches } from './batch/contact-batches.js';
@@ -18,7 +17,7 @@ import { MASTER_KEY, NationalIdVault } from '../national-ids/national-id.vault.j
 
 /** Contacts, and what other modules ask about them. */
 @Module({
-  imports: [BlocklistModule, DeclaredAttributesModule, FollowingModule],
+  imports: [BlocklistModule, FollowingModule],
   controllers: [ContactsController, InternalContactsController, NationalIdController],
   providers: [
     { provide: MASTER_KEY, useFactory: () => keyringOf(readConfig(encryptionConfig)) },

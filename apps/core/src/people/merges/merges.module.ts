@@ -1,5 +1,4 @@
 import { Module } from '@nestjs/common';
-import { DeclaredAttributesModule } from '../../following/declared-attributes.module.js';
 import { ConsentsModule } from '../consents/consents.module.js';
 import { FollowingModule } from '../../following/following.module.js';
 import { ContactsModule } from '../contacts/contacts.module.js';
@@ -15,7 +14,7 @@ import { MergesService } from './merges.service.js';
 
 /** Contacts that turn out to be one person, and that turn out not to be. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, DeclaredAttributesModule, FollowingModule, SuggestionsModule],
+  imports: [ConsentsModule, ContactsModule, FollowingModule, SuggestionsModule],
   controllers: [MergesController],
   providers: [
     ContactMerger,

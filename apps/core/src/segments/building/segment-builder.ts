@@ -4,7 +4,7 @@ import { Evaluation, type Task } from '../evaluating/evaluation.js';
 import type { Reason } from '../evaluating/memberships.js';
 import type { Cause } from '../../following/segment-follower.js';
 import { keepMatches, matching } from '../../following/segment-follower.js';
-import type { Condition, LiveSegment, SegmentIndex } from '../../following/segment-index.js';
+import type { Condition, LiveSegment, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 
 /** Events looked through, contacts gone through and rows cleared away in one transaction. */
 const EVENTS_AT_ONCE = 2_000;

@@ -1,6 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
 import type { Cause } from '../../following/segment-follower.js';
-import type { LiveSegment, SegmentIndex } from '../../following/segment-index.js';
+import type { LiveSegment, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import type { Task, Tasks } from './evaluation.js';
 import { timeHasPassed } from './evaluation.js';
 import type { Dues } from './dues.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { newId, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import type { LiveSegment, SegmentIndex } from '../../following/segment-index.js';
+import type { LiveSegment, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { evaluate } from '../../vocabulary/rules/evaluate.js';
 import { readFacts, type KnownContact } from './contact-facts.js';
 import { readDues, writeDues, type Dues } from './dues.js';

@@ -3,7 +3,7 @@ import { isTransient, ranOut, type Transaction } from '@customer-platform/databa
 import { Outbox } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
 import { keepLateFailure } from '../../dead-letters/stored-event-letter.js';
-import type { SegmentIndex } from '../../following/segment-index.js';
+import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { giveBack, type PendingChange } from './change-queue.js';
 import { putOff } from './dues.js';
 import { Evaluation, type Tasks } from './evaluation.js';

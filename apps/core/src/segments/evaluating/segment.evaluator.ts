@@ -3,7 +3,7 @@ import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@c
 import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../../following/segment-indexes.js';
-import type { SegmentIndex } from '../../following/segment-index.js';
+import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { SegmentSignal } from '../../following/segment.signal.js';
 import { busyOrganizations } from './busy-organizations.js';
 import { addDue, takeChanges, tasksOf } from './change-queue.js';

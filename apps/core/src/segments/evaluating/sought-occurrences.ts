@@ -1,7 +1,7 @@
 import type { Transaction } from '@customer-platform/database';
 import { yieldLoop } from '@customer-platform/http';
 import { matching } from '../../following/segment-follower.js';
-import type { Condition } from '../../following/segment-index.js';
+import type { Condition } from '../../vocabulary/rules/segment-index.js';
 import type { Occurrences } from '../../vocabulary/rules/evaluate.js';
 import type { Asked, EventNode } from '../../vocabulary/rules/rule.js';
 import type { OccurrencesReader } from './contact-facts.js';

@@ -1,4 +1,4 @@
-import type { Condition, SegmentIndex } from '../../following/segment-index.js';
+import type { Condition, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import type { Occurrences } from '../../vocabulary/rules/evaluate.js';
 import type { Asked } from '../../vocabulary/rules/rule.js';
 import type { OccurrencesReader } from './contact-facts.js';

@@ -1,34 +1,8 @@
-import type { Transaction } from '@customer-platform/database';
-import type { DeclaredAttribute, DeclaredAttributes } from '../vocabulary/attributes/declared-attributes.js';
-import { byDeclaredTypes } from '../vocabulary/rules/declared-values.js';
-import { evaluate, type Facts } from '../vocabulary/rules/evaluate.js';
-import { parseRule } from '../vocabulary/rules/parse-rule.js';
-import {
-  askedOf,
-  leavesOf,
-  type Asked,
-  type EventNode,
-  type PropertyTest,
-  type RuleNode,
-} from '../vocabulary/rules/rule.js';
-
-/** In one statement, and so of one instant: the evaluator reads while others change segments. */
-const LIVE = `
-  SELECT (SELECT revision FROM segment_revisions WHERE organization_id = $1) AS revision,
-         ARRAY(SELECT jsonb_build_object('id', segment.id, 'rule', segment.rule, 'phase', build.phase, 'cause', build.cause)
-                 FROM segments AS segment
-                 LEFT JOIN segment_builds AS build
-                   ON build.organization_id = segment.organization_id AND build.segment_id = segment.id
-                WHERE segment.organization_id = $1 AND segment.deleted_at IS NULL
-                ORDER BY segment.id) AS segments,
-         ARRAY(SELECT jsonb_build_object('id', id, 'fingerprint', fingerprint)
-                 FROM segment_conditions WHERE organization_id = $1 AND state <> 'dropped') AS conditions,
-         ARRAY(SELECT jsonb_build_object('key', key, 'next', next, 'memberVisible', member_visible, 'declared', jsonb_build_object(
-                        'type', type, 'enum', enum, 'max_length', max_length, 'min', min, 'max', max),
-                      'converting', EXISTS (SELECT FROM attribute_conversions
-                                             WHERE organization_id = $1 AND definition_id = definition.id))
-                 FROM attribute_definitions AS definition
-                WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY key) AS attributes`;
+import type { DeclaredAttribute, DeclaredAttributes } from '../attributes/declared-attributes.js';
+import { byDeclaredTypes } from './declared-values.js';
+import { evaluate, type Facts } from './evaluate.js';
+import { parseRule } from './parse-rule.js';
+import { askedOf, leavesOf, type Asked, type EventNode, type PropertyTest, type RuleNode } from './rule.js';
 
 interface LiveRow {
   id: string;
@@ -37,11 +11,13 @@ interface LiveRow {
   cause: string | null;
 }
 
-interface LiveSegments {
-  revision: string | null;
-  segments: LiveRow[];
-  conditions: { id: string; fingerprint: string }[];
-  attributes: (DeclaredAttribute & { key: string })[];
+/** What is live in an organization, at one instant. */
+export interface LiveSegments {
+  readonly revision: string | null;
+  readonly segments: readonly LiveRow[];
+  /** Those that are kept for the rules. */
+  readonly conditions: readonly { readonly id: string; readonly fingerprint: string }[];
+  readonly attributes: readonly (DeclaredAttribute & { readonly key: string })[];
 }
 
 /** A segment as evaluation knows it. */
@@ -86,6 +62,7 @@ const NOTHING_KNOWN: Facts = {
  * them what is declared of the attributes that they compare.
  */
 export class SegmentIndex {
+  readonly revision: string | null;
   readonly segments = new Map<string, LiveSegment>();
   readonly declared: DeclaredAttributes;
   /** Of the rules and the definitions, as JSON. */
@@ -94,23 +71,12 @@ export class SegmentIndex {
   private readonly byEvent = new Map<string, Condition[]>();
   private readonly byFingerprint = new Map<string, Condition>();
 
-  /** As they are now. */
-  static async load(tx: Transaction): Promise<SegmentIndex> {
-    const [live] = await tx.query<LiveSegments>(LIVE, [tx.organizationId]);
-    const { revision = null, segments = [], conditions = [], attributes = [] } = live ?? {};
-    const conditionIds = new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id]));
-    return new SegmentIndex(revision, segments, conditionIds, attributes);
-  }
-
-  private constructor(
-    readonly revision: string | null,
-    rows: readonly LiveRow[],
-    conditionIds: ReadonlyMap<string, string>,
-    attributes: LiveSegments['attributes'],
-  ) {
+  constructor({ revision, segments, conditions, attributes }: LiveSegments) {
+    this.revision = revision;
     this.declared = new Map(attributes.map(({ key, ...attribute }) => [key, attribute]));
     if (attributes.length > 0) this.bytes += Buffer.byteLength(JSON.stringify(attributes));
-    for (const row of rows) this.add(row, conditionIds);
+    const conditionIds = new Map(conditions.map(({ id, fingerprint }) => [fingerprint, id]));
+    for (const row of segments) this.add(row, conditionIds);
   }
 
   get empty(): boolean {
