@@ -123,7 +123,8 @@ export const CORE_TENANT_TABLES: TenantTables = {
         ' ',
       )} attributes field_times national_id_type national_id_index national_id_sealed national_id_masked`,
     kept: {
-      'people/contacts/contacts-page.ts: by which way it came and what it was merged into': 'source merged_into',
+      'people/contacts/contacts-page.ts: by which way it came and what it was merged into':
+        'source merged_into',
     },
     technical: {
       'people/contacts/contacts-page.ts: the row and its times':
@@ -150,7 +151,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
     },
     technical: {
       'unread: left by a release before': 'replay_correlation_id',
-      'dead-letters/stored-event-letter.ts: the event, its tries and its times':
+      'dead-letters/stored-event-letters.ts: the event, its tries and its times':
         'id event_id attempts fingerprint received_at first_failed_at last_failed_at created_at updated_at',
     },
     organization: COUNTED,

@@ -11,8 +11,7 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { countSegmentsAsking, rebuildSegments } from '../segments/building/attribute-holds.js';
-import { beginRegistration, keysBeingConverted, RAISE_REVISION } from '../segments/building/rule-registry.js';
+import { AttributeHolds } from '../segments/building/attribute-holds.js';
 import { SegmentSignal } from '../following/segment.signal.js';
 import type {
   ConversionOutcomeDto,
@@ -30,7 +29,12 @@ import {
 } from './conversion/conversion-forecast.js';
 import { ConversionRunner } from './conversion/conversion-runner.js';
 import { Conversions, type Beginning } from './conversion/conversions.js';
-import { changedOf, takesAllOf, type Declaration, type OnFailure } from '../vocabulary/attributes/declaration.js';
+import {
+  changedOf,
+  takesAllOf,
+  type Declaration,
+  type OnFailure,
+} from '../vocabulary/attributes/declaration.js';
 import { readDeclaration } from './read-declaration.js';
 
 const MOST_DEFINITIONS = 200;
@@ -55,6 +59,7 @@ export class AttributeDefinitionsService {
     private readonly forecasts: ConversionForecast,
     private readonly conversions: Conversions,
     private readonly runner: ConversionRunner,
+    private readonly holds: AttributeHolds,
     private readonly segments: SegmentSignal,
     stores: ResourceStores,
   ) {
@@ -144,7 +149,7 @@ export class AttributeDefinitionsService {
       const definition = await this.definitions.update(context, id, patch, { tx });
       if (definition.next && !running)
         await this.conversions.begin(tx, definition, begun(context, false, onFailure, forecast));
-      else await tx.query(RAISE_REVISION, [tx.organizationId]);
+      else await this.holds.forget(tx);
     });
     return this.carriedOn(context, id);
   }
@@ -159,7 +164,7 @@ export class AttributeDefinitionsService {
       if (before.deletedAt) return;
       await this.demandNoConversion(tx, id);
       await this.definitions.softDelete(context, id, { tx });
-      await rebuildSegments(tx, before.key, await keysBeingConverted(tx), context.correlationId);
+      await this.holds.rebuild(tx, before.key, context.correlationId);
       tx.afterCommit(() => this.segments.raise());
     });
   }
@@ -190,7 +195,7 @@ export class AttributeDefinitionsService {
         guard: async (inner, { key }) => {
           const others = await inner.query(ANOTHER, [inner.organizationId, key, id]);
           if (others.length > 0) return;
-          const count = await countSegmentsAsking(inner, key);
+          const count = await this.holds.count(inner, key);
           references = [{ module: 'core', resource: 'segments', count }];
         },
         references: () => references,
@@ -212,7 +217,7 @@ export class AttributeDefinitionsService {
   /** Whoever writes attributes, or evaluates by them, is through before, or begins after it. */
   private registering<T>(context: RequestContext, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.database.inOrganization(context, async (tx) => {
-      await beginRegistration(tx);
+      await this.holds.begin(tx);
       return work(tx);
     });
   }

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { FollowingModule } from '../following/following.module.js';
 import { PreviewSlots } from '../previews/preview-slots.js';
+import { SegmentsModule } from '../segments/segments.module.js';
 import { AttributeDefinitionsController } from './attribute-definitions.controller.js';
 import { AttributeDefinitionsService } from './attribute-definitions.service.js';
 import { ConversionEnd } from './conversion/conversion-end.js';
@@ -12,7 +13,7 @@ import { ConvertingPiece } from './conversion/converting-piece.js';
 
 /** The definitions of attributes, and the conversion of what contacts have. */
 @Module({
-  imports: [FollowingModule],
+  imports: [FollowingModule, SegmentsModule],
   controllers: [AttributeDefinitionsController],
   providers: [
     AttributeDefinitionsService,

@@ -7,11 +7,13 @@ import { DeadLettersController } from './dead-letters.controller.js';
 import { DeadLettersService } from './dead-letters.service.js';
 import { LoyaltyFailuresController } from './loyalty-failures.controller.js';
 import { ReplaySignal } from './replay.signal.js';
+import { StoredEventLetters } from './stored-event-letters.js';
 
 /** The events that failed, and their replay. */
 @Module({
   imports: [ContactsModule, FollowingModule, ProcessingModule],
   controllers: [DeadLettersController, LoyaltyFailuresController],
-  providers: [DeadLetterReplayer, DeadLettersService, ReplaySignal],
+  providers: [DeadLetterReplayer, DeadLettersService, ReplaySignal, StoredEventLetters],
+  exports: [StoredEventLetters],
 })
 export class DeadLettersModule {}

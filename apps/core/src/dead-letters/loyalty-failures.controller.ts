@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { Inbox, OnEvent } from '@customer-platform/event-bus';
 import type { DomainEvent } from '@customer-platform/events';
-import { keepLateFailure } from './stored-event-letter.js';
+import { StoredEventLetters } from './stored-event-letters.js';
 
 type LoyaltyFailure = DomainEvent<'loyalty.evaluation.failed.v1'>;
 
@@ -12,6 +12,7 @@ export class LoyaltyFailuresController {
   constructor(
     private readonly database: Database,
     private readonly inbox: Inbox,
+    private readonly letters: StoredEventLetters,
   ) {}
 
   @OnEvent('loyalty.evaluation.failed.v1')
@@ -25,7 +26,7 @@ export class LoyaltyFailuresController {
           if (!fresh.has(id)) continue;
           const { event_id: eventId, code, attempts } = data;
           const detail = 'The loyalty rules could not be applied to the event.';
-          await keepLateFailure(tx, { eventId, stage: 'loyalty', code, detail, attempts });
+          await this.letters.keep(tx, { eventId, stage: 'loyalty', code, detail, attempts });
         }
       });
     }

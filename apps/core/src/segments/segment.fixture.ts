@@ -3,6 +3,7 @@ import { jest } from '@jest/globals';
 import type { Type } from '@nestjs/common';
 import { Outbox } from '@customer-platform/event-bus';
 import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
+import { StoredEventLetters } from '../dead-letters/stored-event-letters.js';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
 import { EventProcessor } from '../processing/event-processor.js';
@@ -172,7 +173,7 @@ export class SegmentWorld {
       new SegmentIndexes(),
       evaluation,
       new SegmentBuilder(evaluation),
-      new FailedEvaluations(evaluation, of(Outbox)),
+      new FailedEvaluations(evaluation, of(Outbox), of(StoredEventLetters)),
       new SegmentSignal(),
       new EvaluatorShares(of(Database)),
     );

@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { DeadLettersModule } from '../dead-letters/dead-letters.module.js';
 import { InternalAudienceController } from './audience/internal-audience.controller.js';
 import { InternalAudienceService } from './audience/internal-audience.service.js';
+import { AttributeHolds } from './building/attribute-holds.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { ContactSegmentsController } from './contact-segments.controller.js';
 import { ContactSegmentsService } from './contact-segments.service.js';
@@ -18,9 +20,10 @@ import { SegmentsService } from './segments.service.js';
 
 /** Contacts grouped by rules, followed through all that changes them. */
 @Module({
-  imports: [ContactsModule, FollowingModule],
+  imports: [ContactsModule, DeadLettersModule, FollowingModule],
   controllers: [ContactSegmentsController, InternalAudienceController, SegmentsController],
   providers: [
+    AttributeHolds,
     ContactSegmentsService,
     Evaluation,
     EvaluatorShares,
@@ -34,5 +37,6 @@ import { SegmentsService } from './segments.service.js';
     SegmentExplainer,
     SegmentsService,
   ],
+  exports: [AttributeHolds],
 })
 export class SegmentsModule {}

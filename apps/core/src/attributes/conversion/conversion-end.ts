@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
 import { Clock, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { rebuildSegments } from '../../segments/building/attribute-holds.js';
-import { keysBeingConverted } from '../../segments/building/rule-registry.js';
+import { AttributeHolds } from '../../segments/building/attribute-holds.js';
 import { SegmentSignal } from '../../following/segment.signal.js';
 import { changedOf, type Declaration } from '../../vocabulary/attributes/declaration.js';
 import type { ConversionRow } from './conversions.js';
@@ -33,13 +32,14 @@ interface DefinitionRow extends Declaration {
   next: Declaration | null;
 }
 
-/** Both ends of a conversion, after `beginRegistration`: what follows compares by one declaration, and by no two. */
+/** Both ends of a conversion, after `AttributeHolds.begin`: what follows compares by one declaration, and by no two. */
 @Injectable()
 export class ConversionEnd {
   constructor(
     private readonly outbox: Outbox,
     private readonly audit: Audit,
     private readonly clock: Clock,
+    private readonly holds: AttributeHolds,
     private readonly segments: SegmentSignal,
   ) {}
 
@@ -100,7 +100,7 @@ export class ConversionEnd {
 
   private async release(tx: Transaction, row: ConversionRow, { key }: DefinitionRow): Promise<void> {
     await tx.query(OVER, [tx.organizationId, row.definition_id]);
-    await rebuildSegments(tx, key, await keysBeingConverted(tx), row.correlation_id);
+    await this.holds.rebuild(tx, key, row.correlation_id);
     tx.afterCommit(() => this.segments.raise());
   }
 }

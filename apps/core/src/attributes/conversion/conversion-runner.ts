@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { outboxAge } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
-import { beginRegistration } from '../../segments/building/rule-registry.js';
+import { AttributeHolds } from '../../segments/building/attribute-holds.js';
 import { ConversionEnd } from './conversion-end.js';
 import { CONVERSION_COLUMNS, type ConversionRow } from './conversions.js';
 import { ConversionSignal } from './conversion.signal.js';
@@ -56,6 +56,7 @@ export class ConversionRunner extends ItemJob<Turn> {
     database: Database,
     private readonly piece: ConvertingPiece,
     private readonly end: ConversionEnd,
+    private readonly holds: AttributeHolds,
     signal: ConversionSignal,
     clock: Clock,
   ) {
@@ -120,7 +121,7 @@ export class ConversionRunner extends ItemJob<Turn> {
   /** The registration's lock comes first, as everywhere; another may have taken the step meanwhile. */
   protected async work(tx: WorkerTransaction, { definition_id: id, phase }: Turn): Promise<void> {
     const isLast = phase === 'ending' || phase === 'cancelling';
-    if (isLast) await beginRegistration(tx);
+    if (isLast) await this.holds.begin(tx);
     const [row] = await tx.query<ConversionRow>(LOCK, [tx.organizationId, id, phase]);
     if (!row) return;
     if (phase === 'ending') return this.end.takeEffect(tx, row);

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
-import { holdSegments } from '../../segments/building/attribute-holds.js';
+import { AttributeHolds } from '../../segments/building/attribute-holds.js';
 import type { OnFailure } from '../../vocabulary/attributes/declaration.js';
 import type { AttributeDefinition } from '../attribute-definition.entity.js';
 import { ConversionSignal } from './conversion.signal.js';
@@ -51,12 +51,13 @@ export interface Beginning {
 export class Conversions {
   constructor(
     private readonly clock: Clock,
+    private readonly holds: AttributeHolds,
     private readonly signal: ConversionSignal,
   ) {}
 
   /**
    * From the commit on all that is written fits what the values are converted to, and segments that ask for the attribute
-   * stand still. After `beginRegistration`.
+   * stand still. After `AttributeHolds.begin`.
    */
   async begin(
     tx: Transaction,
@@ -68,7 +69,7 @@ export class Conversions {
       ...[organizationId, id, initial, onFailure, phase, total, correlationId],
       this.clock.now(),
     ]);
-    await holdSegments(tx, key, correlationId);
+    await this.holds.hold(tx, key, correlationId);
     tx.afterCommit(() => this.signal.raise());
   }
 

@@ -1,6 +1,7 @@
+import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import { asksForSome, attributePathsOf } from '../../vocabulary/rules/attribute-paths.js';
-import { RAISE_REVISION } from './rule-registry.js';
+import { beginRegistration, keysBeingConverted, RAISE_REVISION } from './rule-registry.js';
 
 const RULES = `SELECT id, rule FROM segments WHERE organization_id = $1 AND deleted_at IS NULL ORDER BY id`;
 
@@ -15,37 +16,45 @@ const BUILDING = `
 const LOCK = `
   SELECT 1 FROM segments WHERE organization_id = $1 AND id = ANY($2::uuid[]) ORDER BY id FOR NO KEY UPDATE`;
 
-/** How many live segments ask for the attribute with this key. */
-export async function countSegmentsAsking(tx: Transaction, key: string): Promise<number> {
-  return (await segmentsAsking(tx, key)).length;
-}
+/** Segments by what they ask of attributes, for whoever changes what is declared of these. */
+@Injectable()
+export class AttributeHolds {
+  /**
+   * Waits for all who write by what is declared now. To be called before anything else is locked, and before all that
+   * follows here: see `beginRegistration`.
+   */
+  begin(tx: Transaction): Promise<void> {
+    return beginRegistration(tx);
+  }
 
-/**
- * Segments that ask for the attribute stand still: who is in them stays in them, and nobody is evaluated by values of
- * which some are converted and some are not. After `beginRegistration`.
- */
-export async function holdSegments(tx: Transaction, key: string, correlationId: string): Promise<void> {
-  await move(tx, await segmentsAsking(tx, key), 'waiting', correlationId);
-}
+  /** What is kept in memory of what is declared is old from here on. */
+  async forget(tx: Transaction): Promise<void> {
+    await tx.query(RAISE_REVISION, [tx.organizationId]);
+  }
 
-/**
- * Has the segments that ask for the attribute built anew, by the type that it is declared with from now on. Those that
- * another conversion holds go on waiting. After `beginRegistration`.
- */
-export async function rebuildSegments(
-  tx: Transaction,
-  key: string,
-  stillConverting: readonly string[],
-  correlationId: string,
-): Promise<void> {
-  const asking = await segmentsAsking(tx, key);
-  const held = asking.filter(({ paths }) => asksForSome(paths, stillConverting));
-  await move(
-    tx,
-    asking.filter((segment) => !held.includes(segment)),
-    'conditions',
-    correlationId,
-  );
+  /** Answers how many live segments ask for the attribute with this key. */
+  async count(tx: Transaction, key: string): Promise<number> {
+    return (await segmentsAsking(tx, key)).length;
+  }
+
+  /**
+   * Segments that ask for the attribute stand still: who is in them stays in them, and nobody is evaluated by values of
+   * which some are converted and some are not.
+   */
+  async hold(tx: Transaction, key: string, correlationId: string): Promise<void> {
+    await move(tx, await segmentsAsking(tx, key), 'waiting', correlationId);
+  }
+
+  /**
+   * Has the segments that ask for the attribute built anew, by the type that it is declared with from now on. Those that
+   * another conversion holds go on waiting.
+   */
+  async rebuild(tx: Transaction, key: string, correlationId: string): Promise<void> {
+    const stillConverting = await keysBeingConverted(tx);
+    const asking = await segmentsAsking(tx, key);
+    const built = asking.filter(({ paths }) => !asksForSome(paths, stillConverting));
+    await move(tx, built, 'conditions', correlationId);
+  }
 }
 
 interface AskingSegment {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { isTransient, ranOut, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
-import { keepLateFailure } from '../../dead-letters/stored-event-letter.js';
+import { StoredEventLetters } from '../../dead-letters/stored-event-letters.js';
 import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { giveBack, type PendingChange } from './change-queue.js';
 import { putOff } from './dues.js';
@@ -24,6 +24,7 @@ export class FailedEvaluations {
   constructor(
     private readonly evaluation: Evaluation,
     private readonly outbox: Outbox,
+    private readonly letters: StoredEventLetters,
   ) {}
 
   /** @throws what says that the database is away, or has no time for anybody; never because of a contact */
@@ -57,7 +58,7 @@ export class FailedEvaluations {
     if (eventId === null) return giveBack(tx, change, new Date(now.getTime() + LATER_MS));
     const code = 'internal_error';
     const detail = 'The segments of the contact could not be evaluated after the event.';
-    await keepLateFailure(tx, { eventId, stage: 'segments', code, detail, attempts });
+    await this.letters.keep(tx, { eventId, stage: 'segments', code, detail, attempts });
     await this.outbox.append(tx, {
       type: 'core.event.dead_lettered.v1',
       organizationId: tx.organizationId,

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import { newId, type Transaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 
@@ -34,36 +35,40 @@ interface LateFailure {
   readonly attempts: number;
 }
 
-/**
- * Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. Of one
- * that retention has removed the letter is closed.
- */
-export async function keepLateFailure(tx: Transaction, failure: LateFailure): Promise<void> {
-  const { eventId, stage, code, detail, attempts } = failure;
-  const [event] = await tx.query<StoredRow>(STORED, [tx.organizationId, eventId]);
-  if (!event) {
-    const closed = await tx.query(CLOSE, [tx.organizationId, eventId, stage, code, attempts]);
-    log.warn(
-      { event_id: eventId, stage, code, letters: closed.length },
-      'What failed of an event that is gone',
-    );
-    return;
+/** Dead letters of events that failed at what follows their store. */
+@Injectable()
+export class StoredEventLetters {
+  /**
+   * Keeps a dead letter of an event that is stored, and counts as stored; of an erased one there is nothing to keep. Of one
+   * that retention has removed the letter is closed.
+   */
+  async keep(tx: Transaction, failure: LateFailure): Promise<void> {
+    const { eventId, stage, code, detail, attempts } = failure;
+    const [event] = await tx.query<StoredRow>(STORED, [tx.organizationId, eventId]);
+    if (!event) {
+      const closed = await tx.query(CLOSE, [tx.organizationId, eventId, stage, code, attempts]);
+      log.warn(
+        { event_id: eventId, stage, code, letters: closed.length },
+        'What failed of an event that is gone',
+      );
+      return;
+    }
+    await tx.query(KEEP, [
+      tx.organizationId,
+      newId(),
+      eventId,
+      event.type,
+      stage,
+      code,
+      detail,
+      attempts,
+      Buffer.from(JSON.stringify(bodyOf(event))),
+      event.external_id,
+      event.contact_id,
+      event.fingerprint,
+      event.received_at,
+    ]);
   }
-  await tx.query(KEEP, [
-    tx.organizationId,
-    newId(),
-    eventId,
-    event.type,
-    stage,
-    code,
-    detail,
-    attempts,
-    Buffer.from(JSON.stringify(bodyOf(event))),
-    event.external_id,
-    event.contact_id,
-    event.fingerprint,
-    event.received_at,
-  ]);
 }
 
 /** What of an event its letter keeps. */
