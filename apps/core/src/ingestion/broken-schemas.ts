@@ -1,8 +1,11 @@
 import { FieldErrors } from '@customer-platform/problem-json';
-import type { Enforcement } from '../taxonomies/enforcing/enforcement.js';
+import type { Enforcements } from '../taxonomies/enforcing/enforcements.js';
 import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas.js';
 
 const NO_PROPERTIES = {};
+
+/** What is known of an organization's schemas. */
+type Enforcement = Awaited<ReturnType<Enforcements['of']>>;
 
 /** What a well-formed event breaks of the schemas that its organization enforces strictly; undefined where nothing. */
 export function schemaErrors(

@@ -5,13 +5,13 @@ import { IngestionController } from './ingestion.controller.js';
 import { IngestionQueue } from './ingestion-queue.js';
 import { IngestionRequests } from './ingestion-request.js';
 import { IngestionService } from './ingestion.service.js';
-import { EnforcingModule } from '../taxonomies/enforcing/enforcing.module.js';
+import { TaxonomiesModule } from '../taxonomies/taxonomies.module.js';
 import { RateLimitsModule } from './rate-limits/rate-limits.module.js';
 import { Refusals } from './refusals.js';
 
 /** Takes events: validated, limited and durable before they are answered. */
 @Module({
-  imports: [EnforcingModule, RateLimitsModule],
+  imports: [RateLimitsModule, TaxonomiesModule],
   controllers: [IngestionController],
   providers: [BatchService, HotRoute, IngestionQueue, IngestionRequests, IngestionService, Refusals],
   exports: [HotRoute, IngestionQueue, Refusals],

@@ -3,7 +3,7 @@ import { FollowingModule } from '../following/following.module.js';
 import { ConsentsModule } from '../people/consents/consents.module.js';
 import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { SigningKeysModule } from '@customer-platform/database';
-import { ReceiptKeysModule } from '../subject-requests/erasure/receipt-keys.module.js';
+import { SubjectRequestsModule } from '../subject-requests/subject-requests.module.js';
 import { InternalMembersController } from './internal-members.controller.js';
 import { MemberTokenStrategy } from './member-token.strategy.js';
 import { MemberConsentsService } from './member-consents.service.js';
@@ -21,8 +21,8 @@ import { TokenExchangeService } from './token-exchange.service.js';
     ConsentsModule,
     ContactsModule,
     FollowingModule,
-    ReceiptKeysModule,
     SigningKeysModule.forRoot({ module: 'core' }),
+    SubjectRequestsModule,
   ],
   controllers: [InternalMembersController, MembersController],
   providers: [

@@ -3,7 +3,7 @@ import { FollowingModule } from '../following/following.module.js';
 import { MergesModule } from '../people/merges/merges.module.js';
 import { SuggestionsModule } from '../people/suggestions/suggestions.module.js';
 import { BlocklistModule } from '../blocklist/blocklist.module.js';
-import { EnforcingModule } from '../taxonomies/enforcing/enforcing.module.js';
+import { TaxonomiesModule } from '../taxonomies/taxonomies.module.js';
 import { ContestedIdentities } from './contested-identities.js';
 import { EventProcessor } from './event-processor.js';
 import { FailingEvents } from './failing-events.js';
@@ -15,10 +15,10 @@ import { UnreadableRecords } from './unreadable-records.js';
 @Module({
   imports: [
     BlocklistModule,
-    EnforcingModule,
     FollowingModule,
     MergesModule,
     SuggestionsModule,
+    TaxonomiesModule,
   ],
   providers: [
     ContestedIdentities,

@@ -70,5 +70,6 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
     RequestsEnd,
     SubjectRequestsService,
   ],
+  exports: [ReceiptKeysModule],
 })
 export class SubjectRequestsModule {}

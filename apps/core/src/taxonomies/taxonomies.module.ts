@@ -10,5 +10,6 @@ import { TaxonomiesService } from './taxonomies.service.js';
   imports: [EnforcingModule],
   controllers: [TaxonomiesController],
   providers: [PreviewSlots, StoredEvents, TaxonomiesService],
+  exports: [EnforcingModule],
 })
 export class TaxonomiesModule {}
