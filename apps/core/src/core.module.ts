@@ -7,14 +7,10 @@ import { AttributeDefinition } from './attributes/attribute-definition.entity.js
 import { AttributesModule } from './attributes/attributes.module.js';
 import { AuditLogModule } from './audit-log/audit-log.module.js';
 import { CatalogsModule } from './catalogs/catalogs.module.js';
-import { ConsentsModule } from './people/consents/consents.module.js';
 import { Contact } from './people/contacts/contact.entity.js';
-import { ContactsModule } from './people/contacts/contacts.module.js';
-import { MergesModule } from './people/merges/merges.module.js';
-import { SuggestionsModule } from './people/suggestions/suggestions.module.js';
+import { PeopleModule } from './people/people.module.js';
 import { DeadLettersModule } from './dead-letters/dead-letters.module.js';
 import { EventsModule } from './events/events.module.js';
-import { IdentitiesModule } from './people/identities/identities.module.js';
 import { ImportsModule } from './imports/imports.module.js';
 import { IngestionModule } from './ingestion/ingestion.module.js';
 import { CORE_MIGRATIONS } from './migrations/core.migrations.js';
@@ -49,19 +45,15 @@ import { UsageModule } from './usage/usage.module.js';
     AttributesModule,
     AuditLogModule,
     CatalogsModule,
-    ConsentsModule,
-    ContactsModule,
     DeadLettersModule,
     EventsModule,
-    IdentitiesModule,
     ImportsModule,
     IngestionModule,
     MembersModule,
-    MergesModule,
+    PeopleModule,
     ProcessingModule,
     SegmentsModule,
     SubjectRequestsModule,
-    SuggestionsModule,
     TaxonomiesModule,
     UsageModule,
   ],

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { ProcessingModule } from '../processing/processing.module.js';
 import { FollowingModule } from '../following/following.module.js';
 import { DeadLetterReplayer } from './dead-letter.replayer.js';
@@ -11,7 +11,7 @@ import { StoredEventLetters } from './stored-event-letters.js';
 
 /** The events that failed, and their replay. */
 @Module({
-  imports: [ContactsModule, FollowingModule, ProcessingModule],
+  imports: [FollowingModule, PeopleModule, ProcessingModule],
   controllers: [DeadLettersController, LoyaltyFailuresController],
   providers: [DeadLetterReplayer, DeadLettersService, ReplaySignal, StoredEventLetters],
   exports: [StoredEventLetters],

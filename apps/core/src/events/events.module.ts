@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { EventsController } from './events.controller.js';
 import { EventsService } from './events.service.js';
 import { LiveFeed } from './live/live-feed.js';
@@ -7,7 +7,7 @@ import { LiveStreams } from './live/live-streams.js';
 
 /** Reads of the stored events, and what follows them as they are stored. */
 @Module({
-  imports: [ContactsModule],
+  imports: [PeopleModule],
   controllers: [EventsController],
   providers: [EventsService, LiveFeed, LiveStreams],
 })

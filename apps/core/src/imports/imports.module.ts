@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { Installation, retentionOf, type RetentionOptions } from '@customer-platform/database';
-import { ConsentsModule } from '../people/consents/consents.module.js';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { DownloadsModule } from '../downloads/downloads.module.js';
 import { FileStore } from './files/file-store.js';
 import { configuredStore, ImportFiles } from './files/import-files.js';
@@ -26,7 +25,7 @@ export const OLD_IMPORT_ERRORS: RetentionOptions = {
 
 /** Imports of contacts. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, DownloadsModule],
+  imports: [DownloadsModule, PeopleModule],
   controllers: [ImportsController],
   providers: [
     { provide: FileStore, useFactory: configuredStore, inject: [Installation] },

@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { FollowingModule } from '../following/following.module.js';
-import { ConsentsModule } from '../people/consents/consents.module.js';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { SigningKeysModule } from '@customer-platform/database';
 import { SubjectRequestsModule } from '../subject-requests/subject-requests.module.js';
 import { InternalMembersController } from './internal-members.controller.js';
@@ -18,9 +17,8 @@ import { TokenExchangeService } from './token-exchange.service.js';
 /** The Member API: people with a token of their own. */
 @Module({
   imports: [
-    ConsentsModule,
-    ContactsModule,
     FollowingModule,
+    PeopleModule,
     SigningKeysModule.forRoot({ module: 'core' }),
     SubjectRequestsModule,
   ],

@@ -4,6 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { DeclaredAttributesReader, type DeclaredOfAll } from '../following/declared-attributes.reader.js';
 import type { TrackBody } from '../vocabulary/events/event-schemas.js';
 import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
+import { ContactIdentities } from '../people/contacts/contact-identities.js';
 import { SegmentFollower } from '../following/segment-follower.js';
 import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
 import { RaceLost } from '../vocabulary/identities/race-lost.js';
@@ -68,6 +69,7 @@ export class EventProcessor {
     private readonly outbox: Outbox,
     private readonly segments: SegmentFollower,
     private readonly contested: ContestedIdentities,
+    private readonly identities: ContactIdentities,
     private readonly blocklist: ErasedIdentifiers,
     private readonly declared: DeclaredAttributesReader,
     private readonly enforcements: Enforcements,
@@ -88,7 +90,7 @@ export class EventProcessor {
   ): Promise<readonly Effect[]> {
     progress.stage = 'resolve';
     const { fresh, duplicates, dead: refused } = await sortArrivals(tx, arrivals, letterId);
-    const read = await withKeptIdentifiers(tx, this.blocklist, fresh);
+    const read = await withKeptIdentifiers(tx, this.identities, fresh);
     const { items, contactOf, contacts, found, origins, erased } = await resolveContacts(
       tx,
       read,
@@ -125,7 +127,7 @@ export class EventProcessor {
   async resume(tx: WorkerTransaction, sent: WorkItem, from: ResumePoint, progress: Progress): Promise<void> {
     progress.stage = 'profile';
     const contact = await lockContactOf(tx, sent.organizationId, sent.eventId);
-    const [item = sent] = await withKeptIdentifiers(tx, this.blocklist, [sent]);
+    const [item = sent] = await withKeptIdentifiers(tx, this.identities, [sent]);
     if (from.onDeleted) contact.deleted = true;
     const declared = await this.declaredFor(tx, [item]);
     const blocked = await blockedIn(tx, this.blocklist, [item], () => contact);

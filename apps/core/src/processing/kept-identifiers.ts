@@ -1,7 +1,6 @@
 import type { WorkerTransaction } from '@customer-platform/database';
-import { keptForms } from '../people/identities/kept-forms.js';
+import type { ContactIdentities } from '../people/contacts/contact-identities.js';
 import type { IdentifyBody } from '../vocabulary/events/event-schemas.js';
-import type { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import type { WorkItem } from '../vocabulary/events/work-item.js';
 
 /**
@@ -10,10 +9,10 @@ import type { WorkItem } from '../vocabulary/events/work-item.js';
  */
 export async function withKeptIdentifiers(
   tx: WorkerTransaction,
-  blocklist: ErasedIdentifiers,
+  contactIdentities: ContactIdentities,
   items: readonly WorkItem[],
 ): Promise<readonly WorkItem[]> {
-  const kept = await keptForms(tx, blocklist, items.flatMap(identifiersOf));
+  const kept = await contactIdentities.keptForms(tx, items.flatMap(identifiersOf));
   return items.map((item) => {
     const { organizationId, body } = item;
     const { identities } = body as Partial<IdentifyBody>;

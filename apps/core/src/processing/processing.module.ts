@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { FollowingModule } from '../following/following.module.js';
-import { MergesModule } from '../people/merges/merges.module.js';
-import { SuggestionsModule } from '../people/suggestions/suggestions.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { BlocklistModule } from '../blocklist/blocklist.module.js';
 import { TaxonomiesModule } from '../taxonomies/taxonomies.module.js';
 import { ContestedIdentities } from './contested-identities.js';
@@ -13,13 +12,7 @@ import { UnreadableRecords } from './unreadable-records.js';
 
 /** Gives accepted events their effect. */
 @Module({
-  imports: [
-    BlocklistModule,
-    FollowingModule,
-    MergesModule,
-    SuggestionsModule,
-    TaxonomiesModule,
-  ],
+  imports: [BlocklistModule, FollowingModule, PeopleModule, TaxonomiesModule],
   providers: [
     ContestedIdentities,
     EventProcessor,

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { DeadLettersModule } from '../dead-letters/dead-letters.module.js';
 import { InternalAudienceController } from './audience/internal-audience.controller.js';
 import { InternalAudienceService } from './audience/internal-audience.service.js';
@@ -20,7 +20,7 @@ import { SegmentsService } from './segments.service.js';
 
 /** Contacts grouped by rules, followed through all that changes them. */
 @Module({
-  imports: [ContactsModule, DeadLettersModule, FollowingModule],
+  imports: [DeadLettersModule, FollowingModule, PeopleModule],
   controllers: [ContactSegmentsController, InternalAudienceController, SegmentsController],
   providers: [
     AttributeHolds,

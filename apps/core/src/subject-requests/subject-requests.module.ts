@@ -1,8 +1,6 @@
 import { Module } from '@nestjs/common';
-import { ConsentsModule } from '../people/consents/consents.module.js';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { DownloadsModule } from '../downloads/downloads.module.js';
-import { MergesModule } from '../people/merges/merges.module.js';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
 import { ArchiveDownload } from './archive/archive-download.js';
 import { ArchiveGatherer } from './archive/archive-gatherer.js';
@@ -40,14 +38,7 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
 
 /** The rights of data subjects. */
 @Module({
-  imports: [
-    BlocklistModule,
-    ConsentsModule,
-    ContactsModule,
-    DownloadsModule,
-    MergesModule,
-    ReceiptKeysModule,
-  ],
+  imports: [BlocklistModule, DownloadsModule, PeopleModule, ReceiptKeysModule],
   controllers: [ReceiptsConsumer, SubjectRequestsController],
   providers: [
     ArchiveDownload,

@@ -13,8 +13,12 @@ import {
   type ClaimResult,
   type WantedIdentity,
 } from '../identities/identity-owners.js';
-import { IDENTITIES_OF_CONTACT, identityLimit, PUSH_TOKEN } from '../../vocabulary/identities/identity-value.js';
-import { keptForms } from '../identities/kept-forms.js';
+import {
+  IDENTITIES_OF_CONTACT,
+  identityLimit,
+  PUSH_TOKEN,
+} from '../../vocabulary/identities/identity-value.js';
+import { keptForms, type KeptForm, type WrittenIdentifier } from '../identities/kept-forms.js';
 import type { Contact } from './contact.entity.js';
 
 /** A field whose value is an identity of another contact. */
@@ -130,7 +134,12 @@ export class ContactIdentities {
   /** An identifier of another system in the form in which it is kept: see {@link keptForms}. */
   async keptForm(tx: Transaction, type: string, value: string): Promise<string> {
     const written = { organizationId: tx.organizationId, type, value };
-    return (await keptForms(tx, this.blocklist, [written]))(written);
+    return (await this.keptForms(tx, [written]))(written);
+  }
+
+  /** Likewise, of many at once. */
+  keptForms(tx: Transaction, written: readonly WrittenIdentifier[]): Promise<KeptForm> {
+    return keptForms(tx, this.blocklist, written);
   }
 
   /** @throws Problem `subject_erased` where one of these is of a person who was erased */

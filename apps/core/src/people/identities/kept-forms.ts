@@ -4,14 +4,14 @@ import type { ErasedIdentifiers } from '../../blocklist/erased-identifiers.js';
 import { isOpaque } from '../../vocabulary/identities/identity-value.js';
 
 /** An identifier as somebody writes it. */
-interface WrittenIdentifier {
+export interface WrittenIdentifier {
   readonly organizationId: string;
   readonly type: string;
   readonly value: string;
 }
 
 /** Answers the form in which an identifier is kept, or would be, of those that were asked for. */
-type KeptForm = (written: WrittenIdentifier) => string;
+export type KeptForm = (written: WrittenIdentifier) => string;
 
 /** Row by row, however few rows the planner takes the table to have; present and yielded ones have an index each. */
 const rowsWhere = (which: string): string => `

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { newId, type Transaction } from '@customer-platform/database';
 import { turns } from '@customer-platform/http';
 import { maskSignal, scoreOf, signalOf, type Reason } from './signals.js';
+import { withdrawValues, type WithdrawnValue } from './withdrawn-values.js';
 
 /** A value on more live contacts than this is no signal (core.md §4): a reception's telephone, a shop's tablet. */
 const CONTACTS_LIMIT = 5;
@@ -87,6 +88,11 @@ export class SuggestionsRepository {
     const settled = await tx.query(SET_STATE, [tx.organizationId, first, second, state, now]);
     // An undone pair is never suggested again, also if it never was.
     if (settled.length === 0 && state === 'dismissed') await this.add(tx, [first, second], state, [], now);
+  }
+
+  /** Takes values out of all that rests on them: who has claimed them, and the suggestions of pairs that both did. */
+  withdrawValues(tx: Transaction, values: readonly WithdrawnValue[]): Promise<void> {
+    return withdrawValues(tx, values);
   }
 
   private async locked(tx: Transaction, first: string, second: string): Promise<PairRow | undefined> {

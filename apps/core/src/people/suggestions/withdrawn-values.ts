@@ -16,11 +16,14 @@ const PAIRS = `
 const SET_REASONS = `
   UPDATE merge_suggestions SET reasons = $3, score = $4, updated_at = now() WHERE organization_id = $1 AND id = $2`;
 
+/** A value that nobody is to be known by any more. */
+export interface WithdrawnValue {
+  readonly type: string;
+  readonly normal: string;
+}
+
 /** Takes values out of all that rests on them: who has claimed them, and the suggestions of pairs that both did. */
-export async function withdrawValues(
-  tx: Transaction,
-  values: readonly { readonly type: string; readonly normal: string }[],
-): Promise<void> {
+export async function withdrawValues(tx: Transaction, values: readonly WithdrawnValue[]): Promise<void> {
   if (values.length === 0) return;
   const claimed = await tx.query<{ contactId: string }>(CLAIMED, [
     tx.organizationId,

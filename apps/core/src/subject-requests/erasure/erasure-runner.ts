@@ -3,6 +3,7 @@ import { Clock, Database, ItemJob, SigningKeys, type WorkerTransaction } from '@
 import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { ContactLookup } from '../../people/contacts/contact-lookup.js';
+import { SuggestionsRepository } from '../../people/suggestions/suggestions.repository.js';
 import { ErasedIdentifiers, type Identifier } from '../../blocklist/erased-identifiers.js';
 import { RequestsEnd } from '../requests-end.js';
 import { ErasureSignal } from './erasure.signal.js';
@@ -112,6 +113,7 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     private readonly blocklist: ErasedIdentifiers,
     private readonly requests: RequestsEnd,
     private readonly lookup: ContactLookup,
+    private readonly suggestions: SuggestionsRepository,
     signal: ErasureSignal,
     private readonly clock: Clock,
   ) {
@@ -164,6 +166,7 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
       identifiers: async () => (await this.soughtBy(tx, row)).identifiers,
       hashes: async () => this.blocklist.hashesOf(organizationId, (await this.soughtBy(tx, row)).identifiers),
       sought: async () => (await this.soughtBy(tx, row)).person,
+      suggestions: this.suggestions,
       position: isHere ? cursor.position : undefined,
     });
     const { next: position, counts = {} } = piece;

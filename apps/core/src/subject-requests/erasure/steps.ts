@@ -1,6 +1,6 @@
 import type { Transaction } from '@customer-platform/database';
 import { forgetParked } from '@customer-platform/event-bus';
-import { withdrawValues } from '../../people/suggestions/withdrawn-values.js';
+import type { SuggestionsRepository } from '../../people/suggestions/suggestions.repository.js';
 import type { Identifier } from '../../blocklist/erased-identifiers.js';
 import { lettersOf } from './letters-of-person.js';
 import type { SoughtPerson } from './sought-person.js';
@@ -26,6 +26,7 @@ interface Erasure {
   /** Of the identifiers, as errors of imports keep them. */
   readonly hashes: () => Promise<readonly Buffer[]>;
   readonly sought: () => Promise<SoughtPerson>;
+  readonly suggestions: Pick<SuggestionsRepository, 'withdrawValues'>;
   /** Where the step goes on; undefined where it begins. */
   readonly position: Position | undefined;
 }
@@ -220,10 +221,10 @@ const STEPS = {
     return { counts: { consent_evidence: cleared.length } };
   },
 
-  async suggestions(tx, { contactIds, identifiers }) {
+  async suggestions(tx, { contactIds, identifiers, suggestions }) {
     const deleted = await tx.query(SUGGESTIONS, [tx.organizationId, contactIds]);
     await tx.query(CLAIMANTS, [tx.organizationId, contactIds]);
-    await withdrawValues(tx, await identifiers());
+    await suggestions.withdrawValues(tx, await identifiers());
     return { counts: { suggestions: deleted.length } };
   },
 
