@@ -3,10 +3,14 @@ import type { AuditContext } from '@customer-platform/audit';
 import type { Transaction } from '@customer-platform/database';
 import { inspect, log, readPlainly, yieldLoop } from '@customer-platform/http';
 import { FieldErrors, MAX_ERRORS, Problem } from '@customer-platform/problem-json';
-import { ConsentRecorder, type NewRecord, type PreparedConsent } from '../../people/consents/consent-recorder.js';
+import {
+  ConsentRecorder,
+  type NewRecord,
+  type PreparedConsent,
+} from '../../people/consents/consent-recorder.js';
 import { CreateConsentDto } from '../../people/consents/consent.dto.js';
 import { ContactBatches, type BatchResult } from '../../people/contacts/batch/contact-batches.js';
-import type { CellForms } from '../../people/contacts/contact-fields.js';
+import type { CellForms } from '../../vocabulary/attributes/declared-cells.js';
 import { ContactLookup } from '../../people/contacts/contact-lookup.js';
 import { ImportFiles } from '../files/import-files.js';
 import { contextOfImport, type ImportTableRow } from '../import.row.js';

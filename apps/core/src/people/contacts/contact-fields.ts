@@ -3,7 +3,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { mergePatch } from '@customer-platform/database';
 import { checkFurther, pointerToken } from '@customer-platform/http';
 import { acceptAttribute, type DeclaredAttributes } from '../../vocabulary/attributes/declared-attributes.js';
-import { readCell, type NumberForm } from '../../vocabulary/attributes/declared-cells.js';
+import { readCell, type CellForms } from '../../vocabulary/attributes/declared-cells.js';
 import type { Checked } from '../../vocabulary/attributes/declaration.js';
 import type { NormalForms } from '../../vocabulary/identities/identity-value.js';
 import { normalizeNationalId } from '../../vocabulary/national-ids/national-id.js';
@@ -26,9 +26,6 @@ const DETAILS: Record<TraitFault, string> = {
   too_short: 'It must not be blank.',
   invalid_enum: 'It is not among the known values.',
 };
-
-/** Tells how numbers are written in the column that fills an attribute. */
-export type CellForms = (key: string) => NumberForm;
 
 /** By what a request is read. */
 export interface Moment {

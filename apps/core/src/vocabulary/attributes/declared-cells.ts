@@ -6,6 +6,9 @@ import { checkDeclared, MOST_EXACT, type Checked, type Declaration } from './dec
  */
 export type NumberForm = 'dot' | 'comma' | 'unclear';
 
+/** Tells how numbers are written in the column that fills an attribute. */
+export type CellForms = (key: string) => NumberForm;
+
 const LONGEST_NUMBER = 40;
 const NUMBERS: Record<NumberForm, RegExp> = {
   dot: /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/,

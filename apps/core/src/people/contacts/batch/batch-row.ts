@@ -3,7 +3,7 @@ import type { FieldError } from '@customer-platform/problem-json';
 import type { Identifier } from '../../../blocklist/erased-identifiers.js';
 import { matchedEmail, type NormalForms } from '../../../vocabulary/identities/identity-value.js';
 import type { CreateContactDto } from '../contact.dto.js';
-import type { CellForms } from '../contact-fields.js';
+import type { CellForms } from '../../../vocabulary/attributes/declared-cells.js';
 
 /** By what a row finds its contact. */
 type MatchField = 'external_id' | 'email' | 'phone';

@@ -4,13 +4,17 @@ import { afterLocks, Clock, type Transaction } from '@customer-platform/database
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
 import { yieldLoop } from '@customer-platform/http';
 import type { FieldError } from '@customer-platform/problem-json';
-import { NOTHING_DECLARED, type DeclaredAttributes } from '../../../vocabulary/attributes/declared-attributes.js';
+import {
+  NOTHING_DECLARED,
+  type DeclaredAttributes,
+} from '../../../vocabulary/attributes/declared-attributes.js';
 import { DeclaredAttributesReader } from '../../../following/declared-attributes.reader.js';
 import { SegmentFollower, type ContactChange } from '../../../following/segment-follower.js';
 import { ErasedIdentifiers, type Identifier } from '../../../blocklist/erased-identifiers.js';
 import { ContactCounters } from '../contact-counters.js';
 import { changedFields, eventOfChange } from '../contact.events.js';
-import { faultsOfCells, type CellForms } from '../contact-fields.js';
+import type { CellForms } from '../../../vocabulary/attributes/declared-cells.js';
+import { faultsOfCells } from '../contact-fields.js';
 import { ReadOnce, type NormalForms } from '../../../vocabulary/identities/identity-value.js';
 import { keptForms } from '../../identities/kept-forms.js';
 import { normalizeNationalId } from '../../../vocabulary/national-ids/national-id.js';
