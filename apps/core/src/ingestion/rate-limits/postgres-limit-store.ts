@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, uuids } from '@customer-platform/database';
-import { Instances } from '../../instances.js';
+import { Instances } from '../../instances/instances.js';
 import { INSTANCE_SECONDS, type LimitAnswer, type LimitRequest, type LimitStore } from './limit-store.js';
 
 /**

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Database, isUuid, newId } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import { Instances } from '../../instances.js';
+import { Instances } from '../../instances/instances.js';
 
 /** How old what an instance knows of the others may be before it tells of itself and looks again. */
 const LOOK_AGAIN_AFTER_MS = 800;

@@ -1,5 +1,5 @@
 import { Database, newId } from '@customer-platform/database';
-import { startCore, START_MS, type TestCore } from './core.fixture.js';
+import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { Instances, type InstancePurpose } from './instances.js';
 
 const COUNTED_FOR_MS = 4_000;
