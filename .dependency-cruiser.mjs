@@ -3,6 +3,8 @@
  * that it must catch beside a legal twin that it must let pass.
  * Test files start real servers, so they may use the testing library and development dependencies.
  */
+import { roomRules } from './infra/boundaries/rooms.ts';
+
 /** What runs in a browser, and what builds it. */
 const BUNDLED = '^apps/console/(src/|vite\\.config)';
 const SPECS =
@@ -126,6 +128,7 @@ export default {
       from: { path: '^apps/([^/]+)/src/([^/]+)/', pathNot: SPECS },
       to: { path: '^apps/$1/src/[^/]+/.*\\.entity\\.ts$', pathNot: '^apps/$1/src/$2/' },
     },
+    ...roomRules(SPECS),
     {
       name: 'no-undeclared-package',
       comment: 'A package that package.json does not name works by accident.',

@@ -148,6 +148,16 @@ export default defineConfig(
             { name: 'kafkajs', message: 'Kafka is reached through @customer-platform/event-bus only.' },
             { name: 'mailparser', message: 'Mail is parsed with postal-mime.' },
             {
+              name: '@nestjs/common',
+              importNames: ['forwardRef'],
+              message: 'Two modules that need each other are one, or need a third below them.',
+            },
+            {
+              name: '@nestjs/core',
+              importNames: ['ModuleRef'],
+              message: 'A service says in its constructor what it needs, and its module imports it.',
+            },
+            {
               name: 'class-validator',
               importNames: ['IsUUID', 'IsISO8601', 'IsDateString', 'IsTimeZone', 'IsLocale'],
               message:

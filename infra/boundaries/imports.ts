@@ -9,8 +9,8 @@ const { forbidden = [], options = {} } = await extractConfiguration(
   join(workspace, '.dependency-cruiser.mjs'),
 );
 
-/** Names of all import rules. */
-export const importRules: string[] = forbidden.map(({ name }) => name ?? '');
+/** Names of all import rules; several rules may share one. */
+export const importRules: readonly string[] = [...new Set(forbidden.map(({ name }) => name ?? ''))];
 
 /** Every library's sources under `@customer-platform/<name>`, within one tree. */
 function aliases(tree: string): Record<string, string> {

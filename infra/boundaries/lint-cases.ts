@@ -90,6 +90,15 @@ const packageCases: LintCase[] = [
       legal: { path: 'libs/event-bus/src/client.ts', code: "import 'kafkajs';\n" },
     }),
   ),
+  ...[
+    ['forwardRef', '@nestjs/common', 'Inject'],
+    ['ModuleRef', '@nestjs/core', 'NestFactory'],
+  ].map(([around = '', from = '', plain = '']) => ({
+    name: `${around}, which goes around the doors of modules`,
+    rule: 'no-restricted-imports',
+    illegal: { path: SERVICE, code: `export { ${around} } from '${from}';\n` },
+    legal: { path: SERVICE, code: `export { ${plain} } from '${from}';\n` },
+  })),
 ];
 
 const syntaxCases: LintCase[] = [
