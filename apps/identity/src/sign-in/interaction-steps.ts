@@ -7,7 +7,7 @@ import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { API_SCOPES, apiScopesIn } from '../oauth/api-scopes.js';
 import type { Interaction } from '../oauth/interactions.js';
 import { OrganizationChoice, type OpenOrganization } from '../oauth/organization-choice.js';
-import { BrowserBinding } from './browser-binding.js';
+import { BrowserBinding } from '../browsers/browser-binding.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { wordsOf } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';

@@ -4,7 +4,7 @@ import { AnyBody, CorrelationId, Endpoint, Origin, type RequestOrigin } from '@c
 import { Problem } from '@customer-platform/problem-json';
 import { PasswordResets } from '../password-resets/password-resets.js';
 import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
-import { BrowserBinding, isOwnForm, keepInBrowser, keptInBrowser } from './browser-binding.js';
+import { BrowserBinding, isOwnForm, keepInBrowser, keptInBrowser } from '../browsers/browser-binding.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { PageErrorsFilter } from './page-errors.filter.js';
 import { languageOf, wordsOf, type Language } from '../pages/languages.js';

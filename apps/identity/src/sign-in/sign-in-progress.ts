@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type RetentionOptions } from '@customer-platform/database';
 import type { GivesFactor } from '../mfa/sign-in-factors.js';
-import type { BrowserBinding } from './browser-binding.js';
+import type { BrowserBinding } from '../browsers/browser-binding.js';
 import type { SignedIn } from '../sessions/signed-in.js';
 
 /** From an authentication on, the rest of a sign-in may take so long. */

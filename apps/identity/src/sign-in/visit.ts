@@ -6,7 +6,7 @@ import type { Frame } from '../pages/frame.js';
 import { wordsOf } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import { emailPage } from '../pages/sign-in-pages.js';
-import type { BrowserBinding } from './browser-binding.js';
+import type { BrowserBinding } from '../browsers/browser-binding.js';
 
 /** One request of a browser within an interaction. */
 export interface Visit {

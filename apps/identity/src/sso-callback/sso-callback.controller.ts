@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { CorrelationId, Endpoint, Origin, PathText, type RequestOrigin } from '@customer-platform/http';
-import { BrowserBinding } from '../sign-in/browser-binding.js';
+import { BrowserBinding } from '../browsers/browser-binding.js';
 import { PageErrorsFilter } from '../sign-in/page-errors.filter.js';
 import { languageOf } from '../pages/languages.js';
 import { sendPage } from '../pages/page.js';
