@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { consoleAddress } from '../console-address.js';
+import { consoleAddress } from '../vocabulary/console-address.js';
 import { LinkTokens, type NamedToken } from '../link-tokens/link-tokens.js';
 
 /** Which token of which invitation; every resend makes another. */

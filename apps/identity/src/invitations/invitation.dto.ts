@@ -10,7 +10,7 @@ import {
   SameAs,
   type ListDefinition,
 } from '@customer-platform/http';
-import { IsEmailAddress } from '../is-email-address.js';
+import { IsEmailAddress } from '../vocabulary/is-email-address.js';
 import { IsPassword } from '../passwords/is-password.js';
 
 /** States of an invitation (identity.md §3). */

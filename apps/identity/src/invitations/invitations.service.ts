@@ -15,7 +15,7 @@ import { RoleGrants } from '../roles/role-grants.js';
 import type { CreateInvitationDto, InvitationDto } from './invitation.dto.js';
 import { InvitationJournal } from './invitation-journal.js';
 import { asOf, INVITATION_COLUMNS, toInvitationDto, type InvitationRow } from './invitation.row.js';
-import { keptAddress } from '../is-email-address.js';
+import { keptAddress } from '../vocabulary/is-email-address.js';
 
 /** So often in so long an invitation is sent again (identity.md §3). */
 const MOST_RESENDS = 5;

@@ -17,7 +17,7 @@ import {
   type NewOrganization,
 } from '../organizations/organization.founding.js';
 import { SessionEndings } from '../sessions/session-endings.js';
-import { addressForms } from '../is-email-address.js';
+import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** Which keys to issue with an organization: a built-in machine role each. */
 export type KeyPurpose = 'ingestion' | 'administrator';

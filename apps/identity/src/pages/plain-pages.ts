@@ -2,7 +2,7 @@ import { alert, field, invalid, stepForm, type Frame } from './frame.js';
 import { html, type Html } from './html.js';
 import { wordsOf, type Language } from './languages.js';
 import { page, type Page } from './page.js';
-import { consoleAddress } from '../console-address.js';
+import { consoleAddress } from '../vocabulary/console-address.js';
 
 /** What can go wrong so that there is no form to go on with. */
 export type Failure = Exclude<

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
 import { Clock, Database, ItemJob, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { addressForms } from '../is-email-address.js';
+import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** A token holds so long (identity.md §5). */
 const LIFE_MS = 3_600_000;

@@ -11,7 +11,7 @@ import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { ConfirmPasswordResetDto } from './password-reset.dto.js';
 import { PasswordResetLimits } from './password-reset-limits.js';
 import { PasswordResetTokens } from './password-reset-tokens.js';
-import { keptAddress } from '../is-email-address.js';
+import { keptAddress } from '../vocabulary/is-email-address.js';
 
 /** From where a request came, and by which id it is followed. */
 interface ResetOrigin extends RequestOrigin {

@@ -12,7 +12,7 @@ import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { NETWORKS_OF_A_SITE, networkOf, siteOf } from './network-of.js';
 import { tooBusy } from './password-pool.js';
-import { addressForms, keptAddress } from '../is-email-address.js';
+import { addressForms, keptAddress } from '../vocabulary/is-email-address.js';
 
 /**
  * So many wrong passwords are forgiven in so long, to an address and, spread over addresses, to a network. A browser or

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Clock, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { domainOf } from '../domain-name.js';
+import { domainOf } from '../vocabulary/domain-name.js';
 import type { EndedReason } from './session.dto.js';
 
 /** Which sessions: a user's, in one organization only or everywhere. */

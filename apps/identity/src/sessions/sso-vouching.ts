@@ -1,5 +1,5 @@
 import type { WorkerTransaction } from '@customer-platform/database';
-import { domainOf } from '../domain-name.js';
+import { domainOf } from '../vocabulary/domain-name.js';
 
 const CONNECTION = `
 SELECT c.organization_id, u.email

@@ -1,5 +1,5 @@
 import type { WorkerTransaction } from '@customer-platform/database';
-import { domainOf } from '../domain-name.js';
+import { domainOf } from '../vocabulary/domain-name.js';
 
 /** Who has authenticated, and by which SSO connection; without one the platform did. */
 export interface CameIn {

@@ -5,7 +5,7 @@ import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock } from '@customer-platform/database';
 import type { KnownBrowser } from '../passwords/password-attempts.js';
 import { keepInBrowser, keptInBrowser } from '../browsers/browser-binding.js';
-import { keptAddress } from '../is-email-address.js';
+import { keptAddress } from '../vocabulary/is-email-address.js';
 
 const COOKIE = 'known';
 const LIFE_S = 90 * 86_400;

@@ -4,7 +4,7 @@ import { PasswordHashing } from '../passwords/password-hashing.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { PasswordAttempts, type KnownBrowser } from '../passwords/password-attempts.js';
 import type { SignedIn } from '../sessions/signed-in.js';
-import { addressForms } from '../is-email-address.js';
+import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** Who says to be whom, from where, to which organization's client. */
 interface PasswordClaim {

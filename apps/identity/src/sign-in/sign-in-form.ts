@@ -1,5 +1,5 @@
 import { cutEnds, isStorableText } from '@customer-platform/http';
-import { isShortAddress } from '../is-email-address.js';
+import { isShortAddress } from '../vocabulary/is-email-address.js';
 
 const EMAIL = /^[^\s@]{1,64}@[^\s@]{1,253}$/;
 

@@ -1,5 +1,5 @@
 import { canonicalLocale, cutEnds, readEmail } from '@customer-platform/http';
-import { keptAddress } from '../is-email-address.js';
+import { keptAddress } from '../vocabulary/is-email-address.js';
 
 /** What a provider says of a person, as it is believed. */
 export interface ProviderPerson {

@@ -5,11 +5,11 @@ import { turns, type RequestOrigin } from '@customer-platform/http';
 import { MembershipsService } from '../memberships/memberships.service.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { UserArrivals } from '../users/user-arrivals.js';
-import { domainOf } from '../domain-name.js';
+import { domainOf } from '../vocabulary/domain-name.js';
 import { DomainClaims, type HeldDomains } from './domain-claims.js';
 import type { ProviderPerson } from './provider-claims.js';
 import { SsoRefusal } from './sso-refusal.js';
-import { addressForms } from '../is-email-address.js';
+import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** The connection that somebody comes by. */
 interface ArrivingBy {

@@ -19,7 +19,7 @@ import {
   SameAs,
   type ListDefinition,
 } from '@customer-platform/http';
-import { domainName } from '../domain-name.js';
+import { domainName } from '../vocabulary/domain-name.js';
 import type { HeldDomains } from './domain-claims.js';
 import type { DomainProof } from './domain-proofs.js';
 import { SSO_STATUSES, type SsoConnection } from './sso-connection.entity.js';

@@ -14,7 +14,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { CLIENT_SECRET_SEAL } from './client-secret-seal.js';
 import { DomainClaims, type HeldDomains } from './domain-claims.js';
-import { domainName } from '../domain-name.js';
+import { domainName } from '../vocabulary/domain-name.js';
 import { DomainProofs, type ProvenTo } from './domain-proofs.js';
 import { checkIssuer } from './issuer-url.js';
 import { NameServerPlaces, ProviderBusy, ProviderPlaces, type PlaceOf } from './provider-places.js';

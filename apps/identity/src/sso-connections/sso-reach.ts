@@ -4,7 +4,7 @@ import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandHeld } from '../roles/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
-import { domainName } from '../domain-name.js';
+import { domainName } from '../vocabulary/domain-name.js';
 import type { SsoConnection } from './sso-connection.entity.js';
 
 const OWNERS = `SELECT id FROM roles WHERE organization_id = $1 AND id = ANY ($2::uuid[]) AND key = 'owner'`;

@@ -5,7 +5,7 @@ import { log } from '@customer-platform/http';
 import * as oidc from 'openid-client';
 import type { SignedIn } from '../sessions/signed-in.js';
 import { closedToPassword } from '../sessions/ways-in.js';
-import { domainOf } from '../domain-name.js';
+import { domainOf } from '../vocabulary/domain-name.js';
 import { personIn, type ProviderPerson } from './provider-claims.js';
 import { ProviderBusy, ProviderPlaces } from './provider-places.js';
 import { failureIn, Providers, UnusableProvider } from './providers.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
 import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { addressForms } from '../is-email-address.js';
+import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** Whoever has an address on the platform. */
 interface KnownUser {

@@ -9,7 +9,7 @@ import {
   SameAs,
   type ListDefinition,
 } from '@customer-platform/http';
-import { IsEmailAddress } from '../is-email-address.js';
+import { IsEmailAddress } from '../vocabulary/is-email-address.js';
 import { USER_STATUSES, type User } from './user.entity.js';
 
 /** What a caller sets; `invited` is where a user begins. */

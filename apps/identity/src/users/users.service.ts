@@ -24,7 +24,7 @@ import { AddressProbes } from './address-probes.js';
 import type { CreateUserDto, OwnChanges, UpdateUserDto, SeenUser } from './user.dto.js';
 import { User, userEvent } from './user.entity.js';
 import { lockManaged, permissionsOfUser } from './user-standing.js';
-import { addressForms, keptAddress } from '../is-email-address.js';
+import { addressForms, keptAddress } from '../vocabulary/is-email-address.js';
 
 const WITH_FACTOR = `
 SELECT DISTINCT user_id FROM mfa_factors WHERE user_id = ANY ($1::uuid[]) AND confirmed_at IS NOT NULL`;

@@ -1,10 +1,10 @@
 import { validateBody } from '@customer-platform/http';
-import { CreateInvitationDto } from './invitations/invitation.dto.js';
+import { CreateInvitationDto } from '../invitations/invitation.dto.js';
 import { addressForms, keptAddress } from './is-email-address.js';
-import { RequestPasswordResetDto } from './password-resets/password-reset.dto.js';
-import { SignInForm } from './sign-in/sign-in-form.js';
-import { personIn } from './sso-connections/provider-claims.js';
-import { CreateUserDto } from './users/user.dto.js';
+import { RequestPasswordResetDto } from '../password-resets/password-reset.dto.js';
+import { SignInForm } from '../sign-in/sign-in-form.js';
+import { personIn } from '../sso-connections/provider-claims.js';
+import { CreateUserDto } from '../users/user.dto.js';
 
 /** Each answers the address as it is kept or sought; undefined for what is none. */
 const READERS: Readonly<Record<string, (email: string) => Promise<string | undefined>>> = {
