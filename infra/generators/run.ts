@@ -7,6 +7,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { HOUSES } from '../boundaries/rooms.ts';
 import { parseField } from './field.ts';
 import { describeResource } from './resource.ts';
 import { writeResource } from './write-resource.ts';
@@ -28,6 +29,7 @@ async function main([module, plural, ...fields]: string[]): Promise<void> {
   console.log(
     `Next: npm test -- apps/${module}/src/${plural}, a sentence on the table in infra/docs/table-meanings.ts, npm run generate.`,
   );
+  if (module in HOUSES) console.log('Give it its place among the rooms, in infra/boundaries/rooms.ts.');
 }
 
 try {
