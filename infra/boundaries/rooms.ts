@@ -95,7 +95,8 @@ function servicesOf(module: string): string[] {
   const text = readFileSync(join(workspace, module), 'utf8');
   const files = new Map<string, string>();
   for (const [, names = '', path = ''] of text.matchAll(IMPORTED))
-    for (const name of names.split(',')) files.set(name.trim(), posix.join(posix.dirname(module), `${path}.ts`));
+    for (const name of names.split(','))
+      files.set(name.trim(), posix.join(posix.dirname(module), `${path}.ts`));
   const exported = (PROVIDED.exec(text)?.[1] ?? '').split(',').map((name) => files.get(name.trim()) ?? '');
   return exported.flatMap((file) => {
     if (file === '') return [];
@@ -115,7 +116,8 @@ export function roomRules(tests: string): IForbiddenRuleType[] {
 function ordered(app: string, { rooms }: House, tests: string): IForbiddenRuleType[] {
   return rooms.map((room, at) => ({
     name: 'rooms-import-downwards',
-    comment: `Rooms that import each other cannot be understood one by one: their order is in infra/boundaries/rooms.ts.`,
+    comment:
+      'Rooms that import each other cannot be understood one by one; their order is in infra/boundaries/rooms.ts.',
     severity: 'error',
     from: { path: `^apps/${app}/src/${room}/`, pathNot: tests },
     // The root is above them all.
