@@ -16,6 +16,8 @@ export interface House {
 export const HOUSES: Readonly<Record<string, House>> = {
   core: {
     rooms: [
+      // What tests alone use.
+      'lives',
       'operator',
       'members',
       'subject-requests',

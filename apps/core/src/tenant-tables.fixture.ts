@@ -152,7 +152,8 @@ export const CORE_TENANT_TABLES: TenantTables = {
     technical: {
       'unread: left by a release before': 'replay_correlation_id',
       'dead-letters/stored-event-letters.ts: the event, its tries and its times':
-        'id event_id attempts fingerprint received_at first_failed_at last_failed_at created_at updated_at',
+        'id event_id attempts fingerprint received_at first_failed_at last_failed_at updated_at',
+      'dead-letters/dead-letter.dto.ts: when it was written': 'created_at',
     },
     organization: COUNTED,
     archive: {
