@@ -4,6 +4,7 @@
  * Test files start real servers, so they may use the testing library and development dependencies.
  */
 import { roomRules } from './infra/boundaries/rooms.ts';
+import { folderRules } from './infra/boundaries/folder-order.ts';
 
 /** What runs in a browser, and what builds it. */
 const BUNDLED = '^apps/console/(src/|vite\\.config)';
@@ -15,19 +16,20 @@ export default {
   forbidden: [
     {
       name: 'no-circular',
-      comment: 'Two files that import each other cannot be understood, tested or loaded one by one.',
+      comment:
+        'Two files that import each other cannot be understood, tested or loaded one by one. (A page knows its route by getRouteApi.)',
       severity: 'error',
-      from: { pathNot: BUNDLED },
+      from: {},
       to: { circular: true },
     },
-    {
-      name: 'no-circular',
+    ...folderRules().map(({ from, app, allowed }) => ({
+      name: 'folders-in-order',
       comment:
-        'A route names its page, which it loads when it is opened, and the page reads the route’s address.',
+        'Folders of an app stand in one order, infra/boundaries/folder-order.ts: who reads one needs those below it alone.',
       severity: 'error',
-      from: { path: BUNDLED },
-      to: { circular: true, viaOnly: { dependencyTypesNot: ['dynamic-import'] } },
-    },
+      from: { path: from, pathNot: SPECS },
+      to: { path: app, pathNot: allowed },
+    })),
     {
       name: 'apps-never-import-apps',
       comment:

@@ -4,10 +4,10 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from './api/query-client.ts';
 import { router } from './router.tsx';
-import { Gate } from './session/gate.tsx';
+import { Gate } from './shell/gate.tsx';
 import { Session } from './session/session.ts';
 import { SessionProvider } from './session/use-session.tsx';
-import { watchFiles } from './shell/missing-files.ts';
+import { watchFiles } from './ui/missing-files.ts';
 import { applyTheme } from './shell/theme.ts';
 import './ui/theme.css';
 

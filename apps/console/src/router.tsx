@@ -18,9 +18,10 @@ import { attributesRoute } from './attributes/routes.ts';
 import { auditRoute } from './audit/routes.ts';
 import { developerRoutes } from './developers/routes.ts';
 import { usePerson } from './session/use-session.tsx';
-import { organizationRoute, rootRoute } from './shell/frame.tsx';
+import { organizationRoute, rootRoute } from './routes/organization-route.ts';
+import { OrganizationFrame } from './shell/frame.tsx';
 import { NotFound } from './shell/not-found.tsx';
-import { PageFailure } from './shell/page-failure.tsx';
+import { PageFailure } from './ui/page-failure.tsx';
 
 /** The address without an organization: to the one that one signed in to. */
 function ToOrganization(): ReactNode {
@@ -37,6 +38,10 @@ const invitationRoute = createRoute({
   path: '/invitation',
   component: lazyRouteComponent(() => import('./invitation/invitation-page.tsx'), 'InvitationPage'),
 });
+
+// Pages know their routes, so the frame, which knows pages, is told to the routes here.
+rootRoute.update({ notFoundComponent: NotFound });
+organizationRoute.update({ component: OrganizationFrame, notFoundComponent: NotFound });
 
 const routeTree = rootRoute.addChildren([
   ...start,

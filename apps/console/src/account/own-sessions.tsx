@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -13,9 +13,10 @@ import { Section } from '../ui/page.tsx';
 import { useReadAnew } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
-import { accountRoute } from './routes.ts';
 import { useStepUp } from './step-up.tsx';
 import { Device, SessionBadges, type Session } from './session-parts.tsx';
+
+const accountRoute = getRouteApi('/o/$organization/account');
 
 /** Where one is signed in to this organization; each can be ended from here. */
 export function OwnSessions(): ReactNode {

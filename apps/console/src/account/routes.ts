@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 
 interface AccountSearch {
   /** Sessions that are over, in place of those that go on. */

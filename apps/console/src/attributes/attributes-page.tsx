@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
@@ -12,8 +13,9 @@ import { Time } from '../ui/time.tsx';
 import type { Attribute } from './attribute-draft.ts';
 import { TYPES } from './vocabulary.ts';
 import { AttributeState } from './attribute-facts.tsx';
-import { attributesRoute, type AttributesSearch } from './routes.ts';
+import type { AttributesSearch } from './search-params.ts';
 
+const attributesRoute = getRouteApi('/o/$organization/attributes');
 const NewAttributePanel = lateOf(async () => (await import('./new-attribute.tsx')).NewAttributePanel);
 const AttributePanel = lateOf(async () => (await import('./attribute-panel.tsx')).AttributePanel);
 

@@ -1,15 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { TYPES, type AttributeType } from './vocabulary.ts';
-
-/** What filters the attributes, and which of them stands beside the list; `new` is the form of another one. */
-export interface AttributesSearch {
-  key?: string | undefined;
-  type?: AttributeType | undefined;
-  deleted?: true | undefined;
-  open?: string | undefined;
-}
+import { TYPES } from './vocabulary.ts';
+import type { AttributesSearch } from './search-params.ts';
 
 export const attributesRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { FilterInstant, Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { isId } from '../ui/search-params.ts';
-import { MODULES, OUTCOMES, type AuditFilters } from './routes.ts';
+import { MODULES, OUTCOMES, type AuditFilters } from './search-params.ts';
 
 interface AuditFilterRowProps {
   filters: AuditFilters;

@@ -1,5 +1,5 @@
 import type { DataOf, ItemOf } from '@customer-platform/client';
-import type { AuditFilters } from './routes.ts';
+import type { AuditFilters } from './search-params.ts';
 
 export type AuditRow = ItemOf<'/v1/core/audit-log'>;
 export type Chain = DataOf<'get', '/v1/core/audit-log'>['chain'];

@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { Download } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -16,7 +17,9 @@ import { auditQuery, type AuditRow } from './audit-log.ts';
 import { AuditPanel } from './audit-panel.tsx';
 import { ChainState } from './chain-state.tsx';
 import { ExportLog } from './export-log.tsx';
-import { auditRoute, type AuditFilters, type AuditSearch } from './routes.ts';
+import type { AuditFilters, AuditSearch } from './search-params.ts';
+
+const auditRoute = getRouteApi('/o/$organization/audit');
 
 /** Who did what, and whether the log is whole. */
 export function AuditPage(): ReactNode {

@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Select } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import type { Format } from './audit-log.ts';
-import type { AuditFilters } from './routes.ts';
+import type { AuditFilters } from './search-params.ts';
 import { MOST_ROWS, useExport } from './use-export.ts';
 
 /** What the filters let through, as a file. */

@@ -1,27 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
-
-export const OUTCOMES = ['success', 'denied'] as const;
-export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
-
-/** What filters the log, in the address. */
-export interface AuditFilters {
-  action?: string | undefined;
-  module?: (typeof MODULES)[number] | undefined;
-  actor_id?: string | undefined;
-  resource_type?: string | undefined;
-  resource_id?: string | undefined;
-  outcome?: (typeof OUTCOMES)[number] | undefined;
-  correlation_id?: string | undefined;
-  from?: string | undefined;
-  to?: string | undefined;
-}
-
-export interface AuditSearch extends AuditFilters {
-  /** The row beside the list, by its place in the chain. */
-  open?: string | undefined;
-}
+import { type AuditSearch, MODULES, OUTCOMES } from './search-params.ts';
 
 export const auditRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useApi } from '../api/api.tsx';
 import { saveFile } from '../ui/save-file.ts';
 import { auditQuery, headOf, lineOf, type Format } from './audit-log.ts';
-import type { AuditFilters } from './routes.ts';
+import type { AuditFilters } from './search-params.ts';
 
 const PAGE = 200;
 /** About 100 MB as JSON lines. A log that is longer is exported by parts, from one instant to another. */

@@ -1,10 +1,11 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { CHANNELS } from '../messages/vocabulary.ts';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -14,8 +15,9 @@ import { Time } from '../ui/time.tsx';
 import { doneOf, type Campaign } from './campaign.ts';
 import { CAMPAIGN_SORTS, CAMPAIGN_STATES } from './vocabulary.ts';
 import { CampaignStateBadge } from './campaign-state.tsx';
-import { campaignsRoute, type CampaignsSearch } from './routes.ts';
+import type { CampaignsSearch } from './search-params.ts';
 
+const campaignsRoute = getRouteApi('/o/$organization/messages/campaigns');
 const NewCampaign = lateOf(async () => (await import('./new-campaign.tsx')).NewCampaign);
 const CampaignPanel = lateOf(async () => (await import('./campaign-panel.tsx')).CampaignPanel);
 

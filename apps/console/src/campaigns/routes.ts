@@ -1,17 +1,9 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { CHANNELS, type Channel } from '../messages/vocabulary.ts';
-import { organizationRoute } from '../shell/frame.tsx';
+import { CHANNELS } from '../messages/vocabulary.ts';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { CAMPAIGN_SORTS, CAMPAIGN_STATES, type CampaignSort, type CampaignState } from './vocabulary.ts';
-
-/** What filters and sorts the campaigns, and which of them stands beside the list; `new` is the form of another one. */
-export interface CampaignsSearch {
-  state?: CampaignState | undefined;
-  channel?: Channel | undefined;
-  deleted?: true | undefined;
-  sort?: CampaignSort | undefined;
-  open?: string | undefined;
-}
+import { CAMPAIGN_SORTS, CAMPAIGN_STATES } from './vocabulary.ts';
+import type { CampaignsSearch } from './search-params.ts';
 
 export const campaignsRoute = createRoute({
   getParentRoute: () => organizationRoute,

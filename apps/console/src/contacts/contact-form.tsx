@@ -11,7 +11,7 @@ import {
   CONTACT_FIELDS,
   isHinted,
   type ContactField,
-} from './contact-fields.ts';
+} from '../people/contact-fields.ts';
 import type { Contact } from './use-contact.ts';
 
 /** As they stand in the form: nothing is an empty text. */

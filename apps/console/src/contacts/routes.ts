@@ -1,21 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, textIn } from '../ui/search-params.ts';
-import type { TimelineFilters } from './timeline/use-timeline.ts';
-
-/** What filters the contacts, orders them, and whether the form for a new one is open. */
-export interface ContactsSearch {
-  q?: string;
-  segment?: string;
-  deleted?: true;
-  sort?: string;
-  form?: true;
-}
-
-/** What filters a timeline, and which chain of it is open. */
-export interface TimelineSearch extends TimelineFilters {
-  open?: string;
-}
+import type { ContactsSearch, TimelineSearch } from './search-params.ts';
 
 /** On every part of a contact: which contact one asked for, where that was merged into this one. */
 interface ContactSearch {
@@ -37,9 +23,13 @@ interface MergeSearch {
 type Search = Record<string, unknown>;
 
 const SOURCES = ['core', 'loyalty', 'messaging'] as const;
+
 const TYPES = ['event', 'consent', 'transaction', 'send'] as const;
+
 const ACTIVITY_STATUSES = ['open', 'completed', 'cancelled'] as const;
+
 const SUGGESTION_STATES = ['open', 'merged', 'dismissed', 'stale', 'all'] as const;
+
 const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'last_name'].flatMap((field) => [
   field,
   `-${field}`,

@@ -4,7 +4,7 @@ import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/form.tsx';
-import { ChooseContact } from './merge/choose-contact.tsx';
+import { ChooseContact } from '../people/choose-contact.tsx';
 import type { Fault } from '../ui/problem-at.ts';
 import { FaultText } from '../ui/problem-words.tsx';
 

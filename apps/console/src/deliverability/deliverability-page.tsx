@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { MessageTabs } from '../messages/message-tabs.tsx';
@@ -9,9 +10,11 @@ import { Page } from '../ui/page.tsx';
 import { Charts } from './charts.tsx';
 import { GRANULARITIES, GROUPINGS, groupKey, MOST_DAYS, ofGroup, rangeOf } from './deliverability.ts';
 import { Groups } from './groups.tsx';
-import { deliverabilityRoute, type DeliverabilitySearch } from './routes.ts';
+import type { DeliverabilitySearch } from './search-params.ts';
 import { Summary } from './summary.tsx';
 import { useDeliverability } from './use-deliverability.ts';
+
+const deliverabilityRoute = getRouteApi('/o/$organization/messages/deliverability');
 
 /** What became of what was sent: by day, channel, domain and campaign. */
 export function DeliverabilityPage(): ReactNode {

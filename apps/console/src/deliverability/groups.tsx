@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
@@ -18,7 +18,9 @@ import {
   type Period,
 } from './deliverability.ts';
 import { GroupName, useGroupNames } from './group-name.tsx';
-import { deliverabilityRoute, type DeliverabilitySearch } from './routes.ts';
+import type { DeliverabilitySearch } from './search-params.ts';
+
+const deliverabilityRoute = getRouteApi('/o/$organization/messages/deliverability');
 
 interface GroupsProps {
   by: Grouping;

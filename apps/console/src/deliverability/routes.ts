@@ -1,25 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import {
-  dayIn,
-  GRANULARITIES,
-  GROUPINGS,
-  MEASURES,
-  type Granularity,
-  type Grouping,
-  type Measure,
-} from './deliverability.ts';
-
-/** Which figures are shown: of which days, in what periods, by what, and of which group the charts are. */
-export interface DeliverabilitySearch {
-  from?: string | undefined;
-  to?: string | undefined;
-  granularity?: Granularity | undefined;
-  group_by?: Grouping | undefined;
-  group?: string | undefined;
-  sort?: Measure | undefined;
-}
+import { dayIn, GRANULARITIES, GROUPINGS, MEASURES } from './deliverability.ts';
+import type { DeliverabilitySearch } from './search-params.ts';
 
 export const deliverabilityRoute = createRoute({
   getParentRoute: () => organizationRoute,

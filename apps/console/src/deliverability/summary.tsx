@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -6,7 +7,9 @@ import { useChangeOf } from '../ui/beside.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { instantsOf, NO_GROUP, RATES, sendsOf, type Figures } from './deliverability.ts';
 import { GroupName, useGroupNames } from './group-name.tsx';
-import { deliverabilityRoute, type DeliverabilitySearch } from './routes.ts';
+import type { DeliverabilitySearch } from './search-params.ts';
+
+const deliverabilityRoute = getRouteApi('/o/$organization/messages/deliverability');
 
 interface SummaryProps {
   figures: Figures;

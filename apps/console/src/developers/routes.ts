@@ -1,40 +1,15 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, oneOf, textIn } from '../ui/search-params.ts';
 import { LETTER_STATES, STAGES } from './dead-letters/dead-letter.ts';
-
-export const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
-export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
+import { type DeadLettersSearch, KEY_STATES, MODULES, type ReferenceSearch, type WebhooksSearch } from './search-params.ts';
 
 interface KeysSearch {
   status?: (typeof KEY_STATES)[number] | undefined;
 }
 
-export interface WebhooksSearch {
-  enabled?: 'true' | 'false' | undefined;
-  /** The endpoint beside the list, or the form of a new one. */
-  open?: string | undefined;
-}
-
-export interface DeadLettersSearch {
-  state?: (typeof LETTER_STATES)[number] | undefined;
-  stage?: (typeof STAGES)[number] | undefined;
-  code?: string | undefined;
-  external_id?: string | undefined;
-  event_id?: string | undefined;
-  /** The event whose letters stand beside the list. */
-  open?: string | undefined;
-}
-
 interface TaxonomiesSearch {
   /** The taxonomy beside the list, by its slug. */
-  open?: string | undefined;
-}
-
-export interface ReferenceSearch {
-  q?: string | undefined;
-  module?: (typeof MODULES)[number] | undefined;
-  /** The route beside the list: `GET /v1/core/contacts`. */
   open?: string | undefined;
 }
 
@@ -52,14 +27,14 @@ const firstRoute = createRoute({
   component: lazyRouteComponent(() => import('./developers-page.tsx'), 'ToFirst'),
 });
 
-export const keysRoute = createRoute({
+const keysRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'keys',
   component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
   validateSearch: (search: Search): KeysSearch => ({ status: oneOf(search, 'status', KEY_STATES) }),
 });
 
-export const webhooksRoute = createRoute({
+const webhooksRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'webhooks',
   component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
@@ -69,7 +44,7 @@ export const webhooksRoute = createRoute({
   }),
 });
 
-export const deadLettersRoute = createRoute({
+const deadLettersRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'dead-letters',
   component: lazyRouteComponent(() => import('./dead-letters/dead-letters-page.tsx'), 'DeadLettersPage'),
@@ -83,14 +58,14 @@ export const deadLettersRoute = createRoute({
   }),
 });
 
-export const taxonomiesRoute = createRoute({
+const taxonomiesRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'taxonomies',
   component: lazyRouteComponent(() => import('../taxonomies/taxonomies-page.tsx'), 'TaxonomiesPage'),
   validateSearch: (search: Search): TaxonomiesSearch => ({ open: textIn(search, 'open') }),
 });
 
-export const referenceRoute = createRoute({
+const referenceRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'reference',
   component: lazyRouteComponent(() => import('./reference/reference-page.tsx'), 'ReferencePage'),

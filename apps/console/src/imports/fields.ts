@@ -1,4 +1,4 @@
-import { CONTACT_FIELD_NAMES, CONTACT_FIELDS } from '../contacts/contact-fields.ts';
+import { CONTACT_FIELD_NAMES, CONTACT_FIELDS } from '../people/contact-fields.ts';
 
 /** What a column can fill by name; an attribute or a consent has a name of its own behind the dot. */
 export const FIELDS = [

@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -10,9 +11,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import { ImportState } from './outcome.tsx';
-import { importsRoute, STATES, type ImportsSearch } from './routes.ts';
+import { STATES, type ImportsSearch } from './search-params.ts';
 import type { ImportSummary } from './use-imports.ts';
 
+const importsRoute = getRouteApi('/o/$organization/contacts/imports');
 const NewImportPanel = lateOf(async () => (await import('./new-import.tsx')).NewImportPanel);
 const ImportPanel = lateOf(async () => (await import('./import-panel.tsx')).ImportPanel);
 

@@ -1,14 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-
-export const STATES = ['queued', 'running', 'completed', 'failed'] as const;
-
-/** What filters the imports, and which of them stands beside the list; `new` is the form of another one. */
-export interface ImportsSearch {
-  state?: (typeof STATES)[number] | undefined;
-  open?: string | undefined;
-}
+import { type ImportsSearch, STATES } from './search-params.ts';
 
 export const importsRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -1,7 +1,8 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -9,8 +10,9 @@ import { Empty } from '../ui/notices.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { useEventColumns } from './event-cells.tsx';
 import { EventsFrame } from './events-frame.tsx';
-import { earlierEventsRoute, type EarlierSearch } from './routes.ts';
+import type { EarlierSearch } from './search-params.ts';
 
+const earlierEventsRoute = getRouteApi('/o/$organization/events/earlier');
 const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
 
 const PAGE = 100;

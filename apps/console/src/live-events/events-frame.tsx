@@ -7,7 +7,7 @@ import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Tabs } from '../ui/tabs.tsx';
-import { EVENT_TYPES, type EventsSearch } from './routes.ts';
+import { EVENT_TYPES, type EventsSearch } from './search-params.ts';
 
 interface EventsFrameProps {
   search: EventsSearch;

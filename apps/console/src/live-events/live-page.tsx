@@ -1,8 +1,8 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useRef, useState, type FocusEvent, type ReactNode, type UIEvent } from 'react';
 import { useTranslations } from 'use-intl';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable } from '../ui/data-table.tsx';
@@ -11,9 +11,10 @@ import type { Entry } from './entry.ts';
 import { useEntryColumns } from './event-cells.tsx';
 import { EventsFrame, ToEarlier } from './events-frame.tsx';
 import { KEPT, type Connection, type LiveView } from './live-buffer.ts';
-import { eventsRoute, type EventsSearch } from './routes.ts';
+import type { EventsSearch } from './search-params.ts';
 import { useLiveEvents } from './use-live-events.ts';
 
+const eventsRoute = getRouteApi('/o/$organization/events');
 const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
 
 /** So far from its top a list is being read, and does not move under the eyes. */

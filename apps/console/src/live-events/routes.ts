@@ -1,23 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
-
-export const EVENT_TYPES = ['track', 'identify'] as const;
-
-/** What lets events through, in the address. */
-export interface EventsSearch {
-  event?: string | undefined;
-  external_id?: string | undefined;
-  contact_id?: string | undefined;
-  type?: (typeof EVENT_TYPES)[number] | undefined;
-  /** The event beside the list, by its idempotency key: there is one of each. */
-  open?: string | undefined;
-}
-
-/** Of the earlier ones also those that came until then. */
-export interface EarlierSearch extends EventsSearch {
-  until?: string | undefined;
-}
+import { type EarlierSearch, EVENT_TYPES, type EventsSearch } from './search-params.ts';
 
 const filters = (search: Record<string, unknown>): EventsSearch => ({
   event: textIn(search, 'event'),

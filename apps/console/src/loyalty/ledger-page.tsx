@@ -1,10 +1,10 @@
-import { Navigate } from '@tanstack/react-router';
+import { getRouteApi, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -17,9 +17,10 @@ import { AdjustPoints } from './adjust-points.tsx';
 import { Balance } from './balance.tsx';
 import { ContactCode } from './contact-code.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
-import { KINDS, ledgerRoute, type LedgerSearch } from './routes.ts';
+import { KINDS, type LedgerSearch } from './search-params.ts';
 import type { Transaction } from './use-transaction.ts';
 
+const ledgerRoute = getRouteApi('/o/$organization/loyalty');
 const TransactionPanel = lateOf(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

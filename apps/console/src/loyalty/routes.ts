@@ -1,31 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, oneOf, textIn } from '../ui/search-params.ts';
-
-export const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'] as const;
-
-/** What filters the ledger, and which of its rows is open. */
-export interface LedgerSearch {
-  contact_id?: string | undefined;
-  kind?: (typeof KINDS)[number] | undefined;
-  rule_id?: string | undefined;
-  reference?: string | undefined;
-  correlation_id?: string | undefined;
-  open?: string | undefined;
-}
-
-/** What filters the rules, and which of them stands beside the list; `new` is the form of another one. */
-export interface RulesSearch {
-  name?: string | undefined;
-  event?: string | undefined;
-  enabled?: 'true' | 'false' | undefined;
-  deleted?: true | undefined;
-  open?: string | undefined;
-}
+import { KINDS, type LedgerSearch, type RulesSearch } from './search-params.ts';
 
 type Search = Record<string, unknown>;
 
-export const ledgerRoute = createRoute({
+const ledgerRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'loyalty',
   validateSearch: (search: Search): LedgerSearch => ({
@@ -39,7 +19,7 @@ export const ledgerRoute = createRoute({
   component: lazyRouteComponent(() => import('./ledger-page.tsx'), 'LedgerPage'),
 });
 
-export const loyaltyRulesRoute = createRoute({
+const loyaltyRulesRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'loyalty/rules',
   validateSearch: (search: Search): RulesSearch => ({

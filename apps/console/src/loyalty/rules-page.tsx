@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, SearchField } from '../ui/filters.tsx';
@@ -10,10 +11,11 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
-import { loyaltyRulesRoute, type RulesSearch } from './routes.ts';
+import type { RulesSearch } from './search-params.ts';
 import type { Rule } from './rule-draft.ts';
 import { FormulaWords, RuleState } from './rule-facts.tsx';
 
+const loyaltyRulesRoute = getRouteApi('/o/$organization/loyalty/rules');
 const NewRulePanel = lateOf(async () => (await import('./new-rule.tsx')).NewRulePanel);
 const RulePanel = lateOf(async () => (await import('./rule-panel.tsx')).RulePanel);
 

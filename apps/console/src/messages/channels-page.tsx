@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
@@ -20,11 +21,12 @@ import {
 import { ChannelPanel } from './channel-panel.tsx';
 import { LimitsForm } from './limits-form.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { channelsRoute } from './routes.ts';
 import { SecretState, useSecretName } from './secret-state.tsx';
 import { TopicsForm } from './topics-form.tsx';
 import { useChannelDocument, useChannelSettings } from './use-channels.ts';
 import { CHANNELS, isOneOf, type Channel } from './vocabulary.ts';
+
+const channelsRoute = getRouteApi('/o/$organization/messages/channels');
 
 /** By what each channel is sent, when, how much, and about what one can choose to hear. */
 export function ChannelsPage(): ReactNode {

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -8,10 +8,11 @@ import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { newTemplateRoute } from './routes.ts';
 import { newTemplate } from './template.ts';
 import { TemplateForm } from './template-form.tsx';
 import { useTemplatesChanged } from './use-templates.ts';
+
+const newTemplateRoute = getRouteApi('/o/$organization/messages/templates/new');
 
 export function NewTemplatePage(): ReactNode {
   const t = useTranslations('messages');

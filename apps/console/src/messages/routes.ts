@@ -1,57 +1,11 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
-import {
-  CATEGORIES,
-  type Channel,
-  CHANNELS,
-  type EventType,
-  REASONS,
-  ROUTABLE_EVENTS,
-  STATES,
-  SUPPRESSION_REASONS,
-  TEMPLATE_KINDS,
-  type TemplateKind,
-} from './vocabulary.ts';
-
-const SENDS_IDS = ['contact_id', 'template_id', 'correlation_id', 'source_id', 'run_id'] as const;
-
-/** What filters the sends, and which of them is open. */
-export type SendsSearch = Partial<
-  Record<
-    | 'channel'
-    | 'state'
-    | 'category'
-    | 'reason'
-    | 'address'
-    | (typeof SENDS_IDS)[number]
-    | 'from'
-    | 'to'
-    | 'open',
-    string
-  >
->;
-
-export interface TemplatesSearch {
-  name?: string | undefined;
-  kind?: TemplateKind | undefined;
-  channel?: Channel | undefined;
-  deleted?: true | undefined;
-}
+import { CATEGORIES, type Channel, CHANNELS, REASONS, ROUTABLE_EVENTS, STATES, SUPPRESSION_REASONS, TEMPLATE_KINDS } from './vocabulary.ts';
+import { type RoutingSearch, SENDS_IDS, type SendsSearch, type SuppressionsSearch, type TemplatesSearch } from './search-params.ts';
 
 /** What a new template begins as. */
 type NewTemplateSearch = Pick<TemplatesSearch, 'kind' | 'channel'>;
-
-export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
-
-/** What filters the rules of event routing, and which of them stands beside the list; `new` is the form of another. */
-export interface RoutingSearch {
-  event_type?: EventType | undefined;
-  channel?: Channel | undefined;
-  enabled?: 'true' | 'false' | undefined;
-  deleted?: true | undefined;
-  open?: string | undefined;
-}
 
 /** The versions of a template that stand beside each other. */
 interface TemplateSearch {
@@ -64,7 +18,7 @@ interface ChannelsSearch {
   open?: Channel | undefined;
 }
 
-export const sendsRoute = createRoute({
+const sendsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages',
   validateSearch: (search): SendsSearch =>
@@ -82,7 +36,7 @@ export const sendsRoute = createRoute({
   component: lazyRouteComponent(() => import('./sends-page.tsx'), 'SendsPage'),
 });
 
-export const templatesRoute = createRoute({
+const templatesRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates',
   validateSearch: (search: Record<string, unknown>): TemplatesSearch => ({
@@ -94,7 +48,7 @@ export const templatesRoute = createRoute({
   component: lazyRouteComponent(() => import('./templates-page.tsx'), 'TemplatesPage'),
 });
 
-export const newTemplateRoute = createRoute({
+const newTemplateRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates/new',
   validateSearch: (search: Record<string, unknown>): NewTemplateSearch => ({
@@ -104,7 +58,7 @@ export const newTemplateRoute = createRoute({
   component: lazyRouteComponent(() => import('./new-template-page.tsx'), 'NewTemplatePage'),
 });
 
-export const templateRoute = createRoute({
+const templateRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/templates/$template',
   validateSearch: (search: Record<string, unknown>): TemplateSearch => ({
@@ -114,7 +68,7 @@ export const templateRoute = createRoute({
   component: lazyRouteComponent(() => import('./template-page.tsx'), 'TemplatePage'),
 });
 
-export const suppressionsRoute = createRoute({
+const suppressionsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/suppressions',
   validateSearch: (search): SuppressionsSearch =>
@@ -126,7 +80,7 @@ export const suppressionsRoute = createRoute({
   component: lazyRouteComponent(() => import('./suppressions-page.tsx'), 'SuppressionsPage'),
 });
 
-export const routingRoute = createRoute({
+const routingRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/routing',
   validateSearch: (search: Record<string, unknown>): RoutingSearch => ({
@@ -139,7 +93,7 @@ export const routingRoute = createRoute({
   component: lazyRouteComponent(() => import('./routing-page.tsx'), 'RoutingPage'),
 });
 
-export const channelsRoute = createRoute({
+const channelsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'messages/channels',
   validateSearch: (search: Record<string, unknown>): ChannelsSearch => ({

@@ -1,20 +1,22 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { routingRoute, type RoutingSearch } from './routes.ts';
+import type { RoutingSearch } from './search-params.ts';
 import type { RoutingRule } from './routing-draft.ts';
 import { RoutingState } from './routing-state.tsx';
 import { useTemplateNames } from './use-routing.ts';
 import { CHANNELS, ROUTABLE_EVENTS } from './vocabulary.ts';
 
+const routingRoute = getRouteApi('/o/$organization/messages/routing');
 const NewRouting = lateOf(async () => (await import('./new-routing.tsx')).NewRouting);
 const RoutingPanel = lateOf(async () => (await import('./routing-panel.tsx')).RoutingPanel);
 

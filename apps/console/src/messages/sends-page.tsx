@@ -1,4 +1,4 @@
-import { Navigate, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -13,12 +13,13 @@ import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
 import { MESSAGE_PARTS } from './parts.ts';
-import { sendsRoute, type SendsSearch } from './routes.ts';
+import type { SendsSearch } from './search-params.ts';
 import type { Send } from './send.ts';
 import { SendPanel } from './send-panel.tsx';
 import { CATEGORIES, CHANNELS, REASONS, STATES } from './vocabulary.ts';
 import { Reason, StateBadge } from './words.tsx';
 
+const sendsRoute = getRouteApi('/o/$organization/messages');
 const REFRESHED_MS = 5_000;
 const FURTHER = [
   'run_id',
@@ -52,7 +53,7 @@ export function SendsPage(): ReactNode {
 }
 
 function useFilter(): (changed: SendsSearch) => void {
-  const navigate = useNavigate({ from: sendsRoute.fullPath });
+  const navigate = sendsRoute.useNavigate();
   return (changed) =>
     void navigate({
       search: (before) =>

@@ -1,6 +1,6 @@
 import type { Schemas } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -17,8 +17,10 @@ import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { AddSuppression } from './add-suppression.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { suppressionsRoute, type SuppressionsSearch } from './routes.ts';
+import type { SuppressionsSearch } from './search-params.ts';
 import { CHANNELS, SUPPRESSION_REASONS } from './vocabulary.ts';
+
+const suppressionsRoute = getRouteApi('/o/$organization/messages/suppressions');
 
 type Suppression = Schemas['SuppressionDto'];
 
@@ -42,7 +44,7 @@ export function SuppressionsPage(): ReactNode {
 
 function SuppressionFilters(): ReactNode {
   const t = useTranslations('messages');
-  const navigate = useNavigate({ from: suppressionsRoute.fullPath });
+  const navigate = suppressionsRoute.useNavigate();
   const search = suppressionsRoute.useSearch();
   const filter = (changed: SuppressionsSearch): void =>
     void navigate({ search: { ...search, ...changed }, replace: true });

@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -9,7 +10,6 @@ import { useOwnQuery } from '../ui/queries.ts';
 import type { Reading } from '../ui/use-edit.tsx';
 import { EditTemplate } from './edit-template.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { templateRoute } from './routes.ts';
 import type { Template } from './template.ts';
 import { TemplateActions } from './template-actions.tsx';
 import { TemplatePreview } from './template-preview.tsx';
@@ -17,6 +17,8 @@ import { Published } from './template-state.tsx';
 import { TemplateUses } from './template-uses.tsx';
 import { TemplateUsedBy } from './template-used-by.tsx';
 import { TemplateVersions } from './template-versions.tsx';
+
+const templateRoute = getRouteApi('/o/$organization/messages/templates/$template');
 
 /** One template: its texts, how it looks, what it is made of, and which version is sent. */
 export function TemplatePage(): ReactNode {

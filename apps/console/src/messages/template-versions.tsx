@@ -1,6 +1,6 @@
 import type { Schemas } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -15,10 +15,11 @@ import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
 import { PublishVersion } from './publish-version.tsx';
-import { templateRoute } from './routes.ts';
 import { TemplateDiff } from './template-diff.tsx';
 import type { Template } from './template.ts';
 import { useTemplateDiff, useTemplatesChanged } from './use-templates.ts';
+
+const templateRoute = getRouteApi('/o/$organization/messages/templates/$template');
 
 type Version = Schemas['TemplateVersionDto'];
 
@@ -161,7 +162,7 @@ function useRevert(
 /** Two versions beside each other, as the address names them. */
 function Compared({ template }: { template: Template }): ReactNode {
   const t = useTranslations('messages');
-  const navigate = useNavigate({ from: templateRoute.fullPath });
+  const navigate = templateRoute.useNavigate();
   const search = templateRoute.useSearch();
   const newest = template.version;
   const from = within(search.from, newest) ?? newest - 1;

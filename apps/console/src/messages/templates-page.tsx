@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,10 +13,12 @@ import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { templatesRoute, type TemplatesSearch } from './routes.ts';
+import type { TemplatesSearch } from './search-params.ts';
 import type { Template } from './template.ts';
 import { Published } from './template-state.tsx';
 import { CHANNELS, TEMPLATE_KINDS } from './vocabulary.ts';
+
+const templatesRoute = getRouteApi('/o/$organization/messages/templates');
 
 /** What messages are written from. */
 export function TemplatesPage(): ReactNode {

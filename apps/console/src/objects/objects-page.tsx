@@ -1,9 +1,9 @@
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters } from '../ui/filters.tsx';
@@ -12,8 +12,9 @@ import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import { DefinitionState } from './definition-state.tsx';
 import { definitionOf, openFields, type ObjectDefinition } from './object.ts';
-import { DEFINITION_SORTS, objectsRoute, type DefinitionsSearch } from './routes.ts';
+import { DEFINITION_SORTS, type DefinitionsSearch } from './search-params.ts';
 
+const objectsRoute = getRouteApi('/o/$organization/objects');
 const NewDefinition = lateOf(async () => (await import('./new-definition.tsx')).NewDefinition);
 const DefinitionPanel = lateOf(async () => (await import('./definition-panel.tsx')).DefinitionPanel);
 

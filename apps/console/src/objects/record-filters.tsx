@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLocale, useTranslations } from 'use-intl';
 import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
@@ -5,8 +6,8 @@ import { Filters, FilterInstant, FilterSelect, SearchField } from '../ui/filters
 import { readNumber, writeNumber } from '../ui/number-text.ts';
 import { filterFields, type ObjectDefinition, type ObjectField } from './object.ts';
 import { valueFiltersIn } from './value-filters.ts';
-import { recordsRoute } from './routes.ts';
 
+const recordsRoute = getRouteApi('/o/$organization/objects/$definition');
 const ID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/i;
 const BOUNDS = ['gte', 'lte'] as const;
 

@@ -1,9 +1,10 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { ArrowLeft } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -21,10 +22,11 @@ import {
   type ObjectRecord,
 } from './object.ts';
 import { RecordFilters } from './record-filters.tsx';
-import { recordsRoute, type RecordsSearch } from './routes.ts';
+import type { RecordsSearch } from './search-params.ts';
 import { useNamedDefinition } from './use-objects.ts';
 import { ValueView } from './value-view.tsx';
 
+const recordsRoute = getRouteApi('/o/$organization/objects/$definition');
 const NewRecord = lateOf(async () => (await import('./new-record.tsx')).NewRecord);
 const RecordPanel = lateOf(async () => (await import('./record-panel.tsx')).RecordPanel);
 

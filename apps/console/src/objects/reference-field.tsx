@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { ChooseContact } from '../contacts/merge/choose-contact.tsx';
+import { ChooseContact } from '../people/choose-contact.tsx';
 import { ContactName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';

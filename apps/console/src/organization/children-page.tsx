@@ -1,9 +1,10 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ItemOf } from '@customer-platform/client';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -12,9 +13,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { childrenRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
+const childrenRoute = getRouteApi('/o/$organization/organization/children');
 const ChildPanel = lateOf(async () => (await import('./child-panel.tsx')).ChildPanel);
 const NewChild = lateOf(async () => (await import('./new-child.tsx')).NewChild);
 

@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -13,9 +14,10 @@ import { Section } from '../ui/page.tsx';
 import { SecretOnce } from '../ui/secret-once.tsx';
 import { Time } from '../ui/time.tsx';
 import type { OAuthClient } from './client.ts';
-import { clientsRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
+const clientsRoute = getRouteApi('/o/$organization/organization/clients');
 const ClientPanel = lateOf(async () => (await import('./client-panel.tsx')).ClientPanel);
 const NewClientDialog = lateOf(async () => (await import('./new-client.tsx')).NewClientDialog);
 

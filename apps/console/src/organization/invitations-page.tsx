@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ItemOf } from '@customer-platform/client';
 import { RotateCw, UserPlus, X } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -14,10 +15,12 @@ import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { useRoles } from './people.ts';
-import { invitationsRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { INVITATION_TONES } from './tones.ts';
 import { useActs } from './use-acts.tsx';
 import { useSearch } from './use-search.ts';
+
+const invitationsRoute = getRouteApi('/o/$organization/organization/invitations');
 
 type Invitation = ItemOf<'/v1/identity/invitations'>;
 const STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;

@@ -1,10 +1,10 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { UserPlus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { DeletedFilter } from '../ui/beside.tsx';
 import { ButtonLink } from '../ui/button.tsx';
@@ -15,10 +15,11 @@ import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { useRoles, withStanding, type Member, type User } from './people.ts';
-import { peopleRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { USER_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
 
+const peopleRoute = getRouteApi('/o/$organization/organization/people');
 const PersonPanel = lateOf(async () => (await import('./person-panel.tsx')).PersonPanel);
 
 const STATUSES = ['invited', 'active', 'suspended'] as const;

@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -6,7 +7,8 @@ import { Failure, Forbidden } from '../ui/notices.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { NewRole } from './new-role.tsx';
 import { RoleForm } from './role-form.tsx';
-import { roleRoute } from './routes.ts';
+
+const roleRoute = getRouteApi('/o/$organization/organization/roles/$role');
 
 /** One role, or a new one. */
 export function RolePage(): ReactNode {

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -13,9 +13,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import type { Role } from './people.ts';
-import { rolesRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
+const rolesRoute = getRouteApi('/o/$organization/organization/roles');
 const KINDS = ['human', 'machine'] as const;
 
 /** What is given to people and to machines, as bundles of permissions. */

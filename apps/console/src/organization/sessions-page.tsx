@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { EndSession } from '../account/own-sessions.tsx';
@@ -12,9 +13,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden, Note } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { sessionsRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
+const sessionsRoute = getRouteApi('/o/$organization/organization/sessions');
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Who is signed in to the organization, from where; those in which somebody acts as another are named. */

@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/beside.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -11,10 +12,11 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import type { Connection } from './connection.ts';
-import { ssoRoute, type AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 import { CONNECTION_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
 
+const ssoRoute = getRouteApi('/o/$organization/organization/sso');
 const ConnectionPanel = lateOf(async () => (await import('./connection-panel.tsx')).ConnectionPanel);
 const NewConnectionDialog = lateOf(async () => (await import('./new-connection.tsx')).NewConnectionDialog);
 

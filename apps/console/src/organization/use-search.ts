@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { sortIn } from '../ui/search-params.ts';
-import type { AreaSearch } from './routes.ts';
+import type { AreaSearch } from './search-params.ts';
 
 /**
  * Gives what the address holds, and a change of it; going through filters makes no history, opening something does.

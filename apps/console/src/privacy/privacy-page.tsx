@@ -1,8 +1,9 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { ContactName } from '../people/person.tsx';
@@ -14,9 +15,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Time } from '../ui/time.tsx';
 import { RequestState } from './request-state.tsx';
-import { privacyRoute, STATES, TYPES, type PrivacySearch } from './routes.ts';
+import { STATES, TYPES, type PrivacySearch } from './search-params.ts';
 import { requestsQuery, type SubjectRequest } from './subject-request.ts';
 
+const privacyRoute = getRouteApi('/o/$organization/privacy');
 const NewRequestPanel = lateOf(async () => (await import('./new-request.tsx')).NewRequestPanel);
 const RequestPanel = lateOf(async () => (await import('./request-panel.tsx')).RequestPanel);
 

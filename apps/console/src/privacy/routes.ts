@@ -1,20 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-
-export const TYPES = ['access', 'erasure', 'portability', 'rectification', 'opposition', 'blocking'] as const;
-export const STATES = ['verifying', 'in_progress', 'completed', 'rejected'] as const;
-
-/** What filters the requests of persons, and which stands beside the list; `new` is the form of another one. */
-export interface PrivacySearch {
-  type?: (typeof TYPES)[number] | undefined;
-  state?: (typeof STATES)[number] | undefined;
-  overdue?: true | undefined;
-  /** Also those that are completed or rejected, where no state is asked for. */
-  closed?: true | undefined;
-  contact_id?: string | undefined;
-  open?: string | undefined;
-}
+import { type PrivacySearch, STATES, TYPES } from './search-params.ts';
 
 export const privacyRoute = createRoute({
   getParentRoute: () => organizationRoute,

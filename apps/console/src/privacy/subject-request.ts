@@ -1,6 +1,6 @@
 import type { BodyOf, ItemOf } from '@customer-platform/client';
 import type { Tone } from '../ui/badge.tsx';
-import type { PrivacySearch } from './routes.ts';
+import type { PrivacySearch } from './search-params.ts';
 
 /** What a person has asked for by law. */
 export type SubjectRequest = ItemOf<'/v1/core/subject-requests'>;

@@ -1,6 +1,6 @@
 import { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
@@ -10,10 +10,11 @@ import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
-import { editSegmentRoute } from './routes.ts';
 import { countedKeys, toBuilder, toRule, type WrittenRule } from './rule.ts';
 import { SegmentForm, type SegmentDraft } from './segment-form.tsx';
 import { useSegment, type Segment } from './use-segment.ts';
+
+const editSegmentRoute = getRouteApi('/o/$organization/segments/$segment/edit');
 
 export function EditSegmentPage(): ReactNode {
   const t = useTranslations('segments');

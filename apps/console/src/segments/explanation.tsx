@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { isUnknownRoute, useApi } from '../api/api.tsx';
@@ -8,11 +8,11 @@ import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Panel, Section } from '../ui/page.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
-import { segmentRoute } from './routes.ts';
 import { countedKeys, toBuilder } from './rule.ts';
 import { RuleView } from './rule-view.tsx';
 import type { Segment } from './use-segment.ts';
 
+const segmentRoute = getRouteApi('/o/$organization/segments/$segment');
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** The rule in words; of a contact that is asked for, with what each part of it says. */
@@ -50,7 +50,7 @@ export function Explanation({ segment }: { segment: Segment }): ReactNode {
 
 function Ask({ contact }: { contact: string }): ReactNode {
   const t = useTranslations('segments');
-  const navigate = useNavigate({ from: segmentRoute.fullPath });
+  const navigate = segmentRoute.useNavigate();
   const [typed, setTyped] = useState(contact);
   const ask = (event: FormEvent): void => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import type { Schemas } from '@customer-platform/client';
@@ -11,8 +11,9 @@ import { Empty } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { ContactName } from '../people/person.tsx';
-import { segmentRoute } from './routes.ts';
 import type { Segment } from './use-segment.ts';
+
+const segmentRoute = getRouteApi('/o/$organization/segments/$segment');
 
 type Member = Schemas['SegmentMemberDto'];
 
@@ -22,7 +23,7 @@ const REFRESHED_MS = 5_000;
 export function Members({ segment: { id, member_count } }: { segment: Segment }): ReactNode {
   const t = useTranslations('segments');
   const api = useApi();
-  const navigate = useNavigate({ from: segmentRoute.fullPath });
+  const navigate = segmentRoute.useNavigate();
   const { status, contact } = segmentRoute.useSearch();
   const list = useList<Member>(
     // The first who comes in is shown as soon as they are counted.

@@ -1,14 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, sortIn, textIn } from '../ui/search-params.ts';
-
-/** What filters and sorts the list. */
-export interface SegmentsSearch {
-  name?: string;
-  state?: 'building' | 'ready';
-  deleted?: true;
-  sort?: string;
-}
+import type { SegmentsSearch } from './search-params.ts';
 
 /** Which members are shown, and whose membership is explained. */
 interface SegmentSearch {
@@ -16,7 +9,7 @@ interface SegmentSearch {
   contact?: string;
 }
 
-export const segmentsRoute = createRoute({
+const segmentsRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments',
   validateSearch: (search): SegmentsSearch => {
@@ -37,7 +30,7 @@ const newSegmentRoute = createRoute({
   component: lazyRouteComponent(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
 });
 
-export const segmentRoute = createRoute({
+const segmentRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments/$segment',
   validateSearch: (search): SegmentSearch => {
@@ -50,7 +43,7 @@ export const segmentRoute = createRoute({
   component: lazyRouteComponent(() => import('./segment-page.tsx'), 'SegmentPage'),
 });
 
-export const editSegmentRoute = createRoute({
+const editSegmentRoute = createRoute({
   getParentRoute: () => organizationRoute,
   path: 'segments/$segment/edit',
   component: lazyRouteComponent(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),

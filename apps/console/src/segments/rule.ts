@@ -1,5 +1,5 @@
 import type { Schemas } from '@customer-platform/client';
-import { CONTACT_FIELD_NAMES } from '../contacts/contact-fields.ts';
+import { CONTACT_FIELD_NAMES } from '../people/contact-fields.ts';
 
 /** A rule as the API describes it. */
 export type WrittenRule = Schemas['CreateSegmentDto']['rule'];

@@ -1,4 +1,4 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Pencil, RotateCcw, Trash2 } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -12,9 +12,10 @@ import { Page, Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
 import { Explanation } from './explanation.tsx';
 import { Members } from './members.tsx';
-import { segmentRoute } from './routes.ts';
 import { SegmentState } from './segments-page.tsx';
 import { useSegment, useSegmentActs, type Segment } from './use-segment.ts';
+
+const segmentRoute = getRouteApi('/o/$organization/segments/$segment');
 
 /** One segment: its rule, why somebody is in it or is not, and who is. */
 export function SegmentPage(): ReactNode {

@@ -1,4 +1,4 @@
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -12,9 +12,10 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { segmentsRoute, type SegmentsSearch } from './routes.ts';
+import type { SegmentsSearch } from './search-params.ts';
 import type { Segment } from './use-segment.ts';
 
+const segmentsRoute = getRouteApi('/o/$organization/segments');
 const DEFAULT_SORT = '-created_at';
 
 /** The segments of the organization. */
@@ -46,7 +47,7 @@ function NewButton(): ReactNode {
 function useFilter(): (changed: {
   [Name in keyof SegmentsSearch]: SegmentsSearch[Name] | undefined;
 }) => void {
-  const navigate = useNavigate({ from: segmentsRoute.fullPath });
+  const navigate = segmentsRoute.useNavigate();
   return (changed) =>
     void navigate({
       search: (before) =>

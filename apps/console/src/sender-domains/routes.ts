@@ -1,16 +1,8 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
-import { organizationRoute } from '../shell/frame.tsx';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { oneOf, textIn } from '../ui/search-params.ts';
-import { DOMAIN_SORTS, DOMAIN_STATES, type DomainSort, type DomainState } from './sender-domain.ts';
-
-/** What filters and sorts the domains, and which of them stands beside the list; `new` is the form of another one. */
-export interface SenderDomainsSearch {
-  domain?: string | undefined;
-  state?: DomainState | undefined;
-  deleted?: true | undefined;
-  sort?: DomainSort | undefined;
-  open?: string | undefined;
-}
+import { DOMAIN_SORTS, DOMAIN_STATES } from './sender-domain.ts';
+import type { SenderDomainsSearch } from './search-params.ts';
 
 export const senderDomainsRoute = createRoute({
   getParentRoute: () => organizationRoute,

@@ -1,9 +1,10 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../shell/late.tsx';
+import { lateOf } from '../ui/late.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -15,10 +16,11 @@ import { Empty, Failure, Forbidden } from '../ui/notices.tsx';
 import { isAtFields, problemAt } from '../ui/problem-at.ts';
 import { Time } from '../ui/time.tsx';
 import { DomainStateBadge } from './domain-state.tsx';
-import { senderDomainsRoute, type SenderDomainsSearch } from './routes.ts';
+import type { SenderDomainsSearch } from './search-params.ts';
 import { DOMAIN_SORTS, DOMAIN_STATES, foundOf, type SenderDomain } from './sender-domain.ts';
 import { useCreateSenderDomain } from './use-sender-domains.ts';
 
+const senderDomainsRoute = getRouteApi('/o/$organization/messages/sender-domains');
 const SenderDomainPanel = lateOf(async () => (await import('./sender-domain-panel.tsx')).SenderDomainPanel);
 
 /** A domain that is being verified is seen to be so. */

@@ -4,7 +4,7 @@ import { Check } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
-import { ACCOUNT_BUTTON, AccountFace } from './account-button.tsx';
+import { ACCOUNT_BUTTON, AccountFace } from './account-face.tsx';
 import { chooseTheme, chosenTheme, THEMES } from './theme.ts';
 import { useSwitch } from './use-switch.ts';
 

@@ -1,26 +1,17 @@
-import { createRootRoute, createRoute, Link, Outlet } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState, type ReactNode } from 'react';
 import { usePerson, useSession } from '../session/use-session.tsx';
 import { useTranslations } from 'use-intl';
+import { organizationRoute } from '../routes/organization-route.ts';
 import { Failure } from '../ui/notices.tsx';
-import { NotFound } from './not-found.tsx';
 import { Shell } from './shell.tsx';
 
 const Restricted = lazy(async () => ({
-  default: (await import('../account/restricted.tsx')).Restricted,
+  default: (await import('./restricted.tsx')).Restricted,
 }));
 
-export const rootRoute = createRootRoute({ component: Outlet, notFoundComponent: NotFound });
-
-/** Every page is one of an organization, which its address names: a link shows the same to a colleague. */
-export const organizationRoute = createRoute({
-  getParentRoute: () => rootRoute,
-  path: 'o/$organization',
-  component: OrganizationFrame,
-  notFoundComponent: NotFound,
-});
-
-function OrganizationFrame(): ReactNode {
+/** Draws the frame around every page of an organization, or asks for the factor that must be set up first. */
+export function OrganizationFrame(): ReactNode {
   const { organization: slug } = organizationRoute.useParams();
   const { organization, restriction } = usePerson();
   // Stays until its page says so: what it shows once must not go by itself when the rights are read again.

@@ -13,7 +13,7 @@ import {
   Tags,
   Users,
 } from 'lucide-react';
-import type { Messages } from '../i18n/messages.ts';
+import type { Messages } from 'use-intl';
 import { MESSAGE_PARTS } from '../messages/parts.ts';
 import { PARTS } from '../organization/parts.ts';
 

@@ -6,7 +6,7 @@ import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AccountButton } from './account-button.tsx';
-import { Late } from './late.tsx';
+import { Late } from '../ui/late.tsx';
 import { menuFor } from './menu.ts';
 import { useKeys } from './use-keys.ts';
 

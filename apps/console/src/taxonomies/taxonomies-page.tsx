@@ -1,6 +1,6 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { taxonomiesRoute } from '../developers/routes.ts';
 import { useMay } from '../session/use-session.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
@@ -8,6 +8,8 @@ import { Section } from '../ui/page.tsx';
 import { InstalledState } from './installed-state.tsx';
 import { TaxonomyPanel } from './taxonomy-panel.tsx';
 import { useTaxonomies, type Taxonomy } from './use-taxonomies.ts';
+
+const taxonomiesRoute = getRouteApi('/o/$organization/developers/taxonomies');
 
 /** What events are called and what they carry, and how strictly that is held. */
 export function TaxonomiesPage(): ReactNode {

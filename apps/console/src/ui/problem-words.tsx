@@ -1,7 +1,6 @@
 import { NetworkError, ProblemError } from '@customer-platform/client';
 import type { ReactNode } from 'react';
-import { useLocale, useMessages, useTranslations } from 'use-intl';
-import type { Messages } from '../i18n/messages.ts';
+import { useLocale, useMessages, useTranslations, type Messages } from 'use-intl';
 import { useProblemTexts } from '../problems/use-problem-texts.ts';
 import type { Fault, FieldFault } from './problem-at.ts';
 

@@ -16,7 +16,7 @@ import { Empty, Forbidden, Note } from '../../ui/notices.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useOwnQuery } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
-import type { ContactsSearch } from '../routes.ts';
+import type { ContactsSearch } from '../search-params.ts';
 import type { Contact } from '../use-contact.ts';
 import { CreateContact } from './create-contact.tsx';
 

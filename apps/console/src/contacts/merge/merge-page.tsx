@@ -9,7 +9,7 @@ import { TextField } from '../../ui/form.tsx';
 import { Failure, Forbidden, Note } from '../../ui/notices.tsx';
 import { Page, Section } from '../../ui/page.tsx';
 import { isConflict } from '../use-change.ts';
-import { ChooseContact } from './choose-contact.tsx';
+import { ChooseContact } from '../../people/choose-contact.tsx';
 import { Comparison, ComparedConsents } from './comparison.tsx';
 import { useMerge, usePreview, type Keep, type Preview } from './use-merge.ts';
 

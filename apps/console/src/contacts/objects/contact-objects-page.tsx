@@ -11,7 +11,7 @@ import {
   type ObjectField,
   type ObjectRecord,
 } from '../../objects/object.ts';
-import { referringTo } from '../../objects/routes.ts';
+import { referringTo } from '../../objects/search-params.ts';
 import { useDefinitions } from '../../objects/use-objects.ts';
 import { ValueView } from '../../objects/value-view.tsx';
 import { useMay, usePerson } from '../../session/use-session.tsx';

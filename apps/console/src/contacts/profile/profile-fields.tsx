@@ -11,7 +11,7 @@ import { Section } from '../../ui/page.tsx';
 import { useReadAnew } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import { useSay } from '../../ui/toasts.tsx';
-import { CONTACT_FIELD_NAMES } from '../contact-fields.ts';
+import { CONTACT_FIELD_NAMES } from '../../people/contact-fields.ts';
 import { changedFields, ContactForm, fieldsOf, type ContactFields } from '../contact-form.tsx';
 import { isConflict, useChange } from '../use-change.ts';
 import type { Contact } from '../use-contact.ts';

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useMay } from '../../session/use-session.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
-import type { TimelineSearch } from '../routes.ts';
+import type { TimelineSearch } from '../search-params.ts';
 import { LinkedChain } from './linked-chain.tsx';
 import { TimelineList } from './timeline-list.tsx';
 import { useTimeline } from './use-timeline.ts';

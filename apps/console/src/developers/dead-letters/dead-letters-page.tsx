@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { RotateCcw } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -12,11 +13,13 @@ import { Empty, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { isId } from '../../ui/search-params.ts';
 import { Time } from '../../ui/time.tsx';
-import { deadLettersRoute, type DeadLettersSearch } from '../routes.ts';
+import type { DeadLettersSearch } from '../search-params.ts';
 import { LetterPanel } from './letter-panel.tsx';
 import { LETTER_STATES, LETTER_TONES, STAGES } from './dead-letter.ts';
 import { ReplayAll } from './replay-all.tsx';
 import type { DeadLetter } from './use-letters.ts';
+
+const deadLettersRoute = getRouteApi('/o/$organization/developers/dead-letters');
 
 /** Events that were accepted and could not be processed. */
 export function DeadLettersPage(): ReactNode {

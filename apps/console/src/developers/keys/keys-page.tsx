@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -11,11 +12,13 @@ import { useList } from '../../ui/list.ts';
 import { Empty, Forbidden } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { KEY_STATES, keysRoute } from '../routes.ts';
+import { KEY_STATES } from '../search-params.ts';
 import { RevokeKey, RotateKey } from './end-key.tsx';
 import { MakeKey } from './make-key.tsx';
 import type { ApiKey } from './use-keys.ts';
 import { useMachineRoles } from './use-roles.ts';
+
+const keysRoute = getRouteApi('/o/$organization/developers/keys');
 
 type Doing = 'rotate' | 'revoke';
 

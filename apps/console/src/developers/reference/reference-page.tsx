@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Badge } from '../../ui/badge.tsx';
@@ -7,10 +8,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Filters, FilterSelect, SearchField } from '../../ui/filters.tsx';
 import { Empty } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
-import { MODULES, referenceRoute, type ReferenceSearch } from '../routes.ts';
+import { MODULES, type ReferenceSearch } from '../search-params.ts';
 import { routesOf, routesWith, type Route } from './open-api.ts';
 import { useOpenApi } from './use-open-api.ts';
 
+const referenceRoute = getRouteApi('/o/$organization/developers/reference');
 const DOCUMENTS = [
   { href: '/v1/openapi.json', name: 'OpenAPI' },
   { href: '/v1/asyncapi.json', name: 'AsyncAPI' },

@@ -1,3 +1,4 @@
+import { getRouteApi } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
@@ -14,13 +15,14 @@ import { Empty, Forbidden, NothingMatches } from '../../ui/notices.tsx';
 import { SecretOnce } from '../../ui/secret-once.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { webhooksRoute, type WebhooksSearch } from '../routes.ts';
+import type { WebhooksSearch } from '../search-params.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { EndpointPanel } from './endpoint-panel.tsx';
 import { NewPair } from './new-pair.tsx';
 import { SigningSelect } from './signing-select.tsx';
 import { useCreateEndpoint, type Endpoint } from './use-endpoints.ts';
 
+const webhooksRoute = getRouteApi('/o/$organization/developers/webhooks');
 const NEW = 'new';
 const NOTHING = { name: '', url: '', events: [] };
 

@@ -5,14 +5,14 @@ import { Fragment, lazy, Suspense, useEffect, useState, type ReactNode } from 'r
 import { useTranslations } from 'use-intl';
 import { ApiProvider } from '../api/api.tsx';
 import { Speaking } from '../i18n/language.tsx';
-import { PageFailure } from '../shell/page-failure.tsx';
+import { PageFailure } from '../ui/page-failure.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Toasts } from '../ui/toasts.tsx';
-import { answersAgain } from './answers-again.ts';
-import { INVITATION } from './session.ts';
-import { languageOf } from './person.ts';
-import { useSession, useSessionState } from './use-session.tsx';
+import { answersAgain } from '../session/answers-again.ts';
+import { INVITATION } from '../session/session.ts';
+import { languageOf } from '../session/person.ts';
+import { useSession, useSessionState } from '../session/use-session.tsx';
 
 const InvitationPage = lazy(async () => ({
   default: (await import('../invitation/invitation-page.tsx')).InvitationPage,

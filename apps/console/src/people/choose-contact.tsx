@@ -1,11 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { useApi } from '../../api/api.tsx';
-import { Names } from '../../people/person.tsx';
-import { namesOfContact } from '../../people/use-people.ts';
-import { SearchField } from '../../ui/filters.tsx';
-import { Failure } from '../../ui/notices.tsx';
-import { useOwnQuery } from '../../ui/queries.ts';
+import { useApi } from '../api/api.tsx';
+import { Names } from './person.tsx';
+import { namesOfContact } from './use-people.ts';
+import { SearchField } from '../ui/filters.tsx';
+import { Failure } from '../ui/notices.tsx';
+import { useOwnQuery } from '../ui/queries.ts';
 
 const OFFERED = 20;
 const SHORTEST = 2;

@@ -1,8 +1,8 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
 import { useEffect, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { Button } from '../ui/button.tsx';
-import { Failure, Note } from '../ui/notices.tsx';
+import { Button } from './button.tsx';
+import { Failure, Note } from './notices.tsx';
 import { isMissingFile, renew } from './missing-files.ts';
 
 type Props = Pick<ErrorComponentProps, 'error'>;

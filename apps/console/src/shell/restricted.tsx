@@ -1,14 +1,14 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
-import { AccountButton } from '../shell/account-button.tsx';
-import { useSwitch } from '../shell/use-switch.ts';
+import { AccountButton } from './account-button.tsx';
+import { useSwitch } from './use-switch.ts';
 import { Button } from '../ui/button.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { Page, Section } from '../ui/page.tsx';
-import { CodeForm } from './code-form.tsx';
-import { OwnFactors } from './own-factors.tsx';
-import { useFactors } from './use-factors.ts';
+import { CodeForm } from '../account/code-form.tsx';
+import { OwnFactors } from '../account/own-factors.tsx';
+import { useFactors } from '../account/use-factors.ts';
 
 /** All there is of the Console while the organization is suspended, or asks for a second factor that is not there. */
 export function Restricted({ onLifted }: { onLifted: () => void }): ReactNode {

@@ -1,0 +1,11 @@
+import type { Channel } from '../messages/vocabulary.ts';
+import type { CampaignSort, CampaignState } from './vocabulary.ts';
+
+/** What filters and sorts the campaigns, and which of them stands beside the list; `new` is the form of another one. */
+export interface CampaignsSearch {
+  state?: CampaignState | undefined;
+  channel?: Channel | undefined;
+  deleted?: true | undefined;
+  sort?: CampaignSort | undefined;
+  open?: string | undefined;
+}

@@ -1,0 +1,7 @@
+export const STATES = ['queued', 'running', 'completed', 'failed'] as const;
+
+/** What filters the imports, and which of them stands beside the list; `new` is the form of another one. */
+export interface ImportsSearch {
+  state?: (typeof STATES)[number] | undefined;
+  open?: string | undefined;
+}

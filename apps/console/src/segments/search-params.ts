@@ -1,0 +1,7 @@
+/** What filters and sorts the list. */
+export interface SegmentsSearch {
+  name?: string;
+  state?: 'building' | 'ready';
+  deleted?: true;
+  sort?: string;
+}
