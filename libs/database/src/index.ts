@@ -1,5 +1,7 @@
 export { bigints, byteas, integers, jsons, texts, timestamps, uuids } from './arrays.js';
 export { askedAtStart } from './at-start.js';
+export { AudienceModule } from './audience/audience.module.js';
+export type { AudienceMember, AudiencePage, AudienceSource } from './audience/audiences.js';
 export { afterLocks, Clock } from './clock.js';
 export { Database, type OrganizationScope } from './database.js';
 export { dataSourceOf } from './data-source.js';

@@ -1,8 +1,8 @@
+import { AudienceModule } from '@customer-platform/database';
 import { Module } from '@nestjs/common';
-import { PeopleModule } from '../people/people.module.js';
 import { DeadLettersModule } from '../dead-letters/dead-letters.module.js';
-import { InternalAudienceController } from './audience/internal-audience.controller.js';
-import { InternalAudienceService } from './audience/internal-audience.service.js';
+import { PeopleModule } from '../people/people.module.js';
+import { SEGMENT_AUDIENCE } from './audience/segment-audience.js';
 import { AttributeHolds } from './building/attribute-holds.js';
 import { SegmentBuilder } from './building/segment-builder.js';
 import { ContactSegmentsController } from './contact-segments.controller.js';
@@ -20,15 +20,14 @@ import { SegmentsService } from './segments.service.js';
 
 /** Contacts grouped by rules, followed through all that changes them. */
 @Module({
-  imports: [DeadLettersModule, FollowingModule, PeopleModule],
-  controllers: [ContactSegmentsController, InternalAudienceController, SegmentsController],
+  imports: [AudienceModule.forRoot(SEGMENT_AUDIENCE), DeadLettersModule, FollowingModule, PeopleModule],
+  controllers: [ContactSegmentsController, SegmentsController],
   providers: [
     AttributeHolds,
     ContactSegmentsService,
     Evaluation,
     EvaluatorShares,
     FailedEvaluations,
-    InternalAudienceService,
     PreviewRandom,
     PreviewSlots,
     RulePreview,

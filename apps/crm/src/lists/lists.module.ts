@@ -1,7 +1,7 @@
+import { AudienceModule } from '@customer-platform/database';
 import { Module } from '@nestjs/common';
 import { ContactRefsModule } from '../contact-refs/contact-refs.module.js';
-import { InternalAudienceController } from './audience/internal-audience.controller.js';
-import { InternalAudienceService } from './audience/internal-audience.service.js';
+import { LIST_AUDIENCE } from './audience/list-audience.js';
 import { ListMembersController } from './list-members.controller.js';
 import { ListMembersRepository } from './list-members.repository.js';
 import { ListMembersService } from './list-members.service.js';
@@ -10,8 +10,8 @@ import { ListsService } from './lists.service.js';
 
 /** Lists of contacts, and who is on them. */
 @Module({
-  imports: [ContactRefsModule],
-  controllers: [InternalAudienceController, ListsController, ListMembersController],
-  providers: [InternalAudienceService, ListsService, ListMembersService, ListMembersRepository],
+  imports: [AudienceModule.forRoot(LIST_AUDIENCE), ContactRefsModule],
+  controllers: [ListsController, ListMembersController],
+  providers: [ListsService, ListMembersService, ListMembersRepository],
 })
 export class ListsModule {}

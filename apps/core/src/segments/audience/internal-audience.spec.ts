@@ -1,4 +1,4 @@
-import { newId } from '@customer-platform/database';
+import { newId, type AudiencePage } from '@customer-platform/database';
 import {
   expectProblem,
   expectStatus,
@@ -7,7 +7,6 @@ import {
   type Caller,
 } from '@customer-platform/testing';
 import { SEGMENTS, SegmentWorld } from '../segment.fixture.js';
-import type { AudiencePage } from './internal-audience.service.js';
 
 const AUDIENCE = '/internal/audience';
 

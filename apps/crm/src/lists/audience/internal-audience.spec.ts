@@ -1,4 +1,4 @@
-import { newId } from '@customer-platform/database';
+import { newId, type AudiencePage } from '@customer-platform/database';
 import {
   expectProblem,
   expectStatus,
@@ -8,7 +8,6 @@ import {
 } from '@customer-platform/testing';
 import { startCrm, type TestCrm } from '../../crm.fixture.js';
 import { LISTS, ListWorld } from '../lists.fixture.js';
-import type { AudiencePage } from './internal-audience.service.js';
 
 const AUDIENCE = '/internal/audience';
 
