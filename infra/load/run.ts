@@ -7,7 +7,7 @@
  * `npm run load -- campaign [--contacts N] [--rate N]`
  * `npm run load -- deliverability [--duration S]`
  * `npm run load -- seed [--contacts N] [--events N] [--organizations N]`
- * `npm run load -- segments|loyalty|taxonomies [--events N]`
+ * `npm run load -- segments|loyalty [--events N]`
  * `npm run load -- inserts [--events N] [--organizations N] [--postgres name=value,…] [--without Migration,…]`
  * `npm run load -- authorization [--organizations N]`
  * `npm run load -- large-organization|segments-preview [--contacts N] [--events N]`
@@ -28,8 +28,8 @@
  * organizations at once. `deliverability` reads the figures of ten million sends. `seed` fills core by COPY, so that
  * its lists are as long as they may become. `segments` prints what segments cost, on a core of its own, `loyalty` how
  * many events a loyalty of its own consumes, `authorization` what keys and permissions cost, on an identity of its
- * own, `taxonomies` what the schemas of events cost ingestion, `background-work` what is done to a million rows behind
- * an answer, on a messaging of its own, `import` what an import of contacts does beside `COPY`, on a core of its own.
+ * own, `background-work` what is done to a million rows behind an answer, on a messaging of its own, `import` what an
+ * import of contacts does beside `COPY`, on a core of its own.
  * `large-organization` prints what is slow where an organization is large, `segments-preview` the rules of it alone,
  * `live-tail` what streams of events cost ingestion, on a core of its own. `tenants` sends the same load from one, a
  * hundred and a thousand organizations. `objects` prints what reads, writes and pages of custom objects cost among so
@@ -71,7 +71,6 @@ import { measureLargeOrganization } from './large-organization.bench.ts';
 import { measureLoyalty } from './loyalty.bench.ts';
 import { measureObjects } from './objects.bench.ts';
 import { measureSegments } from './segments.bench.ts';
-import { measureTaxonomies } from './taxonomies.bench.ts';
 import { chooseTarget } from './target.ts';
 import { runTenants } from './tenants/command.ts';
 import { runTimeline } from './timeline/command.ts';
@@ -188,7 +187,6 @@ async function main(): Promise<void> {
   }
   if (kind === 'import') return measureImports(Number(values.rows));
   if (kind === 'segments') return measureSegments(Number(values.events ?? '5000'));
-  if (kind === 'taxonomies') return measureTaxonomies(Number(values.events ?? '1000000'), say);
   const duration = secondsOf('duration', 1);
   if (kind === 'objects')
     return measureObjects({ records: Number(values.rows), rate: rateOf('50'), duration }, say);
@@ -227,7 +225,7 @@ async function main(): Promise<void> {
   if (!found)
     throw new Error(
       `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, campaign, tenants; ` +
-        'or seed, inserts, segments, loyalty, authorization, taxonomies, background-work, import, objects, live-tail, large-organization, segments-preview.',
+        'or seed, inserts, segments, loyalty, authorization, background-work, import, objects, live-tail, large-organization, segments-preview.',
     );
   await measureRates(found, duration);
 }
