@@ -10,6 +10,7 @@ import { errorsPage } from './errors-page.ts';
 import { descriptionOf, MODULES, servedRoutes } from './operations.ts';
 import { publishCodes } from './published-codes.ts';
 import { publishRoutes } from './published-routes.ts';
+import { RELEASE, releaseFiles } from './release.ts';
 import { listedRoutes } from './route-table.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -42,7 +43,7 @@ async function wholeDescription(): Promise<object> {
     const description = descriptionOf(module);
     return description ? [[module, description] as const] : [];
   });
-  return describeWhole('2026.11', described);
+  return describeWhole(RELEASE, described);
 }
 
 /** From docs/openapi.json and docs/published-codes.json, with the compiler that only the library needs. */
@@ -71,6 +72,7 @@ async function dataModelPage(name: string): Promise<string> {
 /** Files written here, from the sources and from what the programs above wrote. */
 type Document = [file: string, write: () => string | Promise<string>];
 const documents: Document[] = [
+  ...releaseFiles.map(([file, write]): Document => [file, write]),
   ['docs/openapi.json', async () => json(await wholeDescription())],
   ['docs/endpoints.md', () => endpointsPage(listedRoutes(), servedRoutes())],
   ['docs/errors.md', () => errorsPage()],

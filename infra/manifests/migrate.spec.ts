@@ -3,6 +3,7 @@ import { chmodSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MODULES } from '../docker/secrets.mjs';
+import { VERSION } from '../docs/release.ts';
 import { Manifests } from './kubernetes.fixture.ts';
 import { manifestTools } from './tools.ts';
 
@@ -47,8 +48,8 @@ esac
   return { status, stdout, stderr, told };
 }
 
-const GET = '-n customer-platform get job/core-migrate-2026.11.0 --ignore-not-found';
-const DELETE = '-n customer-platform delete job/core-migrate-2026.11.0 --cascade=foreground';
+const GET = `-n customer-platform get job/core-migrate-${VERSION} --ignore-not-found`;
+const DELETE = `-n customer-platform delete job/core-migrate-${VERSION} --cascade=foreground`;
 const APPLY = 'apply -k k8s/overlays/production/core -l app.kubernetes.io/component notin (api, worker)';
 
 describe('k8s/migrate.sh', () => {
@@ -77,21 +78,21 @@ describe('k8s/migrate.sh', () => {
     const { status, stderr, told } = migrate(built, ['', 'Failed']);
     expect(status).toBe(1);
     expect(stderr).toContain('column "x" is missing');
-    expect(stderr).toContain('core-migrate-2026.11.0 failed');
+    expect(stderr).toContain(`core-migrate-${VERSION} failed`);
     expect(told.at(-1)).toContain('logs');
   });
 
   it('ends with 1 when the time is over', () => {
     const { status, stderr } = migrate(built, [''], ['k8s/overlays/production/core', '0']);
     expect(status).toBe(1);
-    expect(stderr).toContain('core-migrate-2026.11.0 has not ended');
+    expect(stderr).toContain(`core-migrate-${VERSION} has not ended`);
   });
 
   it('of all apps at once it waits for each, and tells of an overlay without a migration', () => {
     const { status, told } = migrate(all, ['Complete'], ['k8s/overlays/production']);
     expect(status).toBe(0);
     for (const module of MODULES)
-      expect(told.filter((line) => line.includes(`delete job/${module}-migrate-2026.11.0 `))).toHaveLength(1);
+      expect(told.filter((line) => line.includes(`delete job/${module}-migrate-${VERSION} `))).toHaveLength(1);
     expect(migrate('kind: Service\n', [''])).toMatchObject({ status: 1, told: [''] });
   });
 

@@ -8,7 +8,7 @@ const text = (content: string) => ({ licenses: [{ license: { text: { content: ba
 
 const bom: Bom = {
   components: [
-    { group: '@customer-platform', name: 'core', version: '2026.11.0', properties: at('apps/core') },
+    { group: '@customer-platform', name: 'core', version: '1.0.0', properties: at('apps/core') },
     {
       name: 'pg',
       version: '8.23.1',

@@ -6,10 +6,10 @@
  */
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
+import { VERSION } from '../docs/release.ts';
 
 interface Manifest {
   name: string;
-  version: string;
   description: string;
   license: string;
   sideEffects: boolean;
@@ -19,7 +19,7 @@ interface Manifest {
 }
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
-const { name, version, description, license, sideEffects, engines, dependencies } = manifest;
+const { name, description, license, sideEffects, engines, dependencies } = manifest;
 
 /** `./dist/node.js` in the repository is `./node.js` beside its types. */
 const entries: Record<string, object> = {};
@@ -30,7 +30,7 @@ for (const [entry, { default: path }] of Object.entries(manifest.exports)) {
 
 const published = {
   name,
-  version,
+  version: VERSION,
   description,
   license,
   type: 'module',

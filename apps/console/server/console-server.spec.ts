@@ -33,7 +33,7 @@ beforeAll(async () => {
     host: '127.0.0.1',
     port: 0,
     files: readBuiltFiles(web),
-    release: '2026.11',
+    release: 'this one',
   });
 });
 afterAll(async () => {
@@ -167,7 +167,7 @@ describe('the configuration', () => {
     const { headers, body } = await get('/console/config.json');
     expect(JSON.parse(body.toString())).toEqual({
       client_id: CONSOLE_CLIENT_ID,
-      release: '2026.11',
+      release: 'this one',
     });
     expect(headers['cache-control']).toBe('no-store');
   });

@@ -1,4 +1,11 @@
-import { drainMs, ModulesTls, modulesTlsConfig, readConfig, serviceConfig } from '@customer-platform/config';
+import {
+  drainMs,
+  ModulesTls,
+  modulesTlsConfig,
+  readConfig,
+  RELEASE,
+  serviceConfig,
+} from '@customer-platform/config';
 import { z } from 'zod';
 
 const service = {
@@ -12,7 +19,7 @@ const service = {
 
 const schema = serviceConfig.pick(service).extend({
   /** The release that the pages name. */
-  RELEASE: z.string().default('2026.11'),
+  RELEASE: z.string().default(RELEASE),
   ...modulesTlsConfig.shape,
 });
 

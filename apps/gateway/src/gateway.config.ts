@@ -9,6 +9,7 @@ import {
   modulesTlsConfig,
   publicUrlsConfig,
   readConfig,
+  RELEASE,
   serviceConfig,
 } from '@customer-platform/config';
 import { z } from 'zod';
@@ -32,7 +33,7 @@ const schema = serviceConfig.pick(service).extend({
   TLS_CERT_FILE: z.string().optional(),
   TLS_KEY_FILE: z.string().optional(),
   /** The release that the documents name. */
-  RELEASE: z.string().default('2026.11'),
+  RELEASE: z.string().default(RELEASE),
   /** The load balancers in front: `X-Forwarded-For` and `-Proto` are believed from these addresses alone. */
   TRUSTED_PROXIES: addressList().prefault(''),
   /** Believed everybody. Refused rather than ignored, for whoever sets it counts on callers' addresses. */

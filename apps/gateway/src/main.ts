@@ -1,6 +1,6 @@
 import type { Server as SecureServer } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
-import { destroyConnections } from '@customer-platform/config';
+import { destroyConnections, VERSION } from '@customer-platform/config';
 import { asyncApiDocument } from '@customer-platform/events';
 import { pino } from 'pino';
 import { type GatewayConfig, readGatewayConfig, readTls } from './gateway.config.js';
@@ -15,7 +15,7 @@ const config = readOrExit();
 log.level = config.logLevel;
 let draining = false;
 const gateway = await startGateway(config, {
-  asyncApi: asyncApiDocument(),
+  asyncApi: asyncApiDocument(VERSION),
   onFailure: (module, problem, correlationId) =>
     log.warn(
       { module, code: problem.code, correlation_id: correlationId, err: problem.cause },

@@ -1,3 +1,4 @@
+import { RELEASE } from '@customer-platform/config';
 import { PROBLEM_CONTENT_TYPE, PROBLEM_SCHEMA } from '@customer-platform/problem-json';
 import { mergeOpenApi, type OpenApiDocument } from './openapi-merge.js';
 
@@ -41,7 +42,7 @@ const schemaOf = (contentType: string) => ({ type: contentType === 'text/html' ?
 /** The routes that the gateway answers itself, as the modules describe theirs. */
 export const OWN_OPENAPI: OpenApiDocument = {
   openapi: '3.1.0',
-  info: { title: 'Customer Platform: gateway', version: '2026.11' },
+  info: { title: 'Customer Platform: gateway', version: RELEASE },
   tags: [
     { name: 'gateway', description: 'This description, that of the events, and the pages on problems.' },
   ],

@@ -7,6 +7,7 @@ export { moduleServer, ModulesTls, modulesTlsConfig } from './modules-tls.js';
 export { destroyConnections, watchConnections } from './open-connections.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
+export { RELEASE, VERSION } from './release.js';
 export { ownerOfServiceKey } from './service-key.js';
 export { readTlsFiles, type TlsContents } from './tls-files.js';
 export { commaList, httpUrl } from './values.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { asyncApiDocument } from './asyncapi.js';
 import { EVENT_TYPES } from './catalogue.js';
-import { ASYNCAPI, fileText } from './publish-schemas.js';
+import { ASYNCAPI, fileText, VERSION } from './publish-schemas.js';
 
 const definition = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0-without-$id.json') as Record<
   string,
@@ -15,7 +15,7 @@ interface Message {
   payload: { allOf: [{ $ref: string }, { properties: { data: Record<string, unknown> } }] };
 }
 
-const document = asyncApiDocument() as {
+const document = asyncApiDocument(VERSION) as {
   channels: Record<string, { messages: Record<string, { $ref: string }> }>;
   operations: Record<string, { channel: { $ref: string }; messages: { $ref: string }[] }>;
   components: { messages: Record<string, Message>; schemas: Record<string, unknown> };

@@ -13,10 +13,10 @@ const DESCRIPTION = [
 ].join(' ');
 
 /** The AsyncAPI 3.0 document of all domain events, made from the schemas that producers and consumers check by. */
-export function asyncApiDocument(): JsonSchema {
+export function asyncApiDocument(version: string): JsonSchema {
   return {
     asyncapi: '3.0.0',
-    info: { title: 'Customer Platform domain events', version: '2026.11.0', description: DESCRIPTION },
+    info: { title: 'Customer Platform domain events', version, description: DESCRIPTION },
     defaultContentType: 'application/cloudevents+json',
     channels: Object.fromEntries(PUBLISHERS.map((module) => [topicOfModule(module), channel(module)])),
     operations: Object.fromEntries(PUBLISHERS.map((module) => [`${module}.publish`, operation(module)])),

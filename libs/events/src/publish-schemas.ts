@@ -7,6 +7,11 @@ export const PUBLISHED = new URL('../published-schemas.json', import.meta.url);
 /** The committed AsyncAPI document. */
 export const ASYNCAPI = new URL('../asyncapi.json', import.meta.url);
 
+/** The version of the platform, from the one place that says it. */
+export const VERSION = (
+  JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as { version: string }
+).version;
+
 /** A generated file's text. */
 export function fileText(document: unknown): string {
   return `${JSON.stringify(document, null, 2)}\n`;
@@ -25,7 +30,7 @@ function publishSchemas(): void {
     if (breaks.length > 0) throw new Error(`A published version would break:\n${breaks.join('\n')}`);
   }
   writeFileSync(PUBLISHED, fileText(current));
-  writeFileSync(ASYNCAPI, fileText(asyncApiDocument()));
+  writeFileSync(ASYNCAPI, fileText(asyncApiDocument(VERSION)));
 }
 
 if (import.meta.main) publishSchemas();

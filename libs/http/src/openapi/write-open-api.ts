@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { RELEASE } from '@customer-platform/config';
 import type { INestApplication, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DocumentBuilder, SwaggerModule, type OpenAPIObject } from '@nestjs/swagger';
@@ -58,7 +59,7 @@ function settings(module: ModuleName): Omit<OpenAPIObject, 'paths'> {
   return new DocumentBuilder()
     .setOpenAPIVersion('3.1.0')
     .setTitle(`Customer Platform: ${module}`)
-    .setVersion('2026.11')
+    .setVersion(RELEASE)
     .addTag(module, MODULE_DESCRIPTIONS[module])
     .addSecurity('api_key', { type: 'http', scheme: 'bearer', description: 'An API key, `cpk_live_…`' })
     .addSecurity('user_token', {
