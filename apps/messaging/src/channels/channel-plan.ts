@@ -2,7 +2,7 @@ import type { Channel } from '../addresses/channel.js';
 import type { QuietHours } from '../calendar/quiet-hours.js';
 import type { Carried } from '../makers/maker-rights.js';
 import type { MessageParts } from '../providers/message-parts.js';
-import type { WayOut } from '../providers/way-out.js';
+import type { TransportConfig } from '../providers/transport-config.js';
 import type { ChannelDocument } from './channel-document.js';
 import type { Sender } from './sender.js';
 
@@ -20,7 +20,7 @@ export interface ChannelPlan {
   readonly consentMode: 'opt_out' | 'opt_in';
   /** Names one way out; as long as it stays the same, connections are kept. */
   readonly transportKey: string;
-  readonly way: WayOut;
+  readonly way: TransportConfig;
   /** Of the settings that say so; 0 of the platform's own. */
   readonly version: number;
   /** Sent in the platform's own account: its provider reports without naming an organization. */

@@ -3,7 +3,7 @@ import type { ChannelPlan } from '../channels/channel-plan.js';
 import type { ChannelDocument } from '../channels/channel-document.js';
 import type { SendState } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
-import type { OutgoingMessage } from '../providers/way-out.js';
+import type { OutgoingMessage } from '../providers/transport-config.js';
 
 /** Suppressions that a send is held against, and the keys under which they could stand. */
 export interface SuppressionList {

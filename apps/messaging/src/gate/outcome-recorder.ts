@@ -7,7 +7,7 @@ import { DispatchSignal } from '../sends/dispatch-signal.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { flyingIn, type InFlightSend } from './gate-passage.js';
-import type { HandOff } from '../providers/way-out.js';
+import type { HandOff } from '../providers/transport-config.js';
 
 /** A hand-off that has ended, to be written down. */
 interface Outcome {

@@ -5,7 +5,7 @@ import { answerOf, textOf } from './answers.js';
 import type { ServiceAccount } from './service-account.js';
 import { HEADER_TEXT } from './setting-fields.js';
 import type { IssuedToken } from './token-source.js';
-import { answerHeader, type HandOff, type SpeakerTools } from './way-out.js';
+import { answerHeader, type HandOff, type SpeakerTools } from './transport-config.js';
 
 const ASSERTION_SECONDS = 3_600;
 

@@ -3,7 +3,7 @@ import type { Channel } from '../addresses/channel.js';
 import type { PlatformProvider, PlatformSmtp } from '../messaging.config.js';
 import type { MessageParts } from './message-parts.js';
 import type { Webhook } from './webhook.js';
-import type { WayOut } from './way-out.js';
+import type { TransportConfig } from './transport-config.js';
 
 /** A channel as configured, its provider's own fields flat in it; without secrets unless it has just been written. */
 export interface ChannelSetting {
@@ -63,7 +63,7 @@ export interface Provider<Fields extends z.ZodRawShape = z.ZodRawShape, Secret e
    */
   destinations(setting: SettingOf<Fields>): readonly Destination[];
   /** Undefined where it lacks something without which it takes nothing: the channel is not configured then. */
-  open(account: Account<Fields, NoInfer<Secret>>): WayOut | undefined;
+  open(account: Account<Fields, NoInfer<Secret>>): TransportConfig | undefined;
   /** The bytes of a message in the form it takes. */
   compose(message: MessageParts, setting: SettingOf<Fields>): Buffer | Promise<Buffer>;
   /** By the name in the path of `POST /v1/messaging/webhooks/{name}`; the first is the one of `webhook_url`. */

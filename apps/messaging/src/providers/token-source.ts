@@ -1,4 +1,4 @@
-import type { HandOff } from './way-out.js';
+import type { HandOff } from './transport-config.js';
 
 /** A token, and for how long it is good. */
 export interface IssuedToken {

@@ -1,4 +1,4 @@
-import type { HandOff, OutgoingMessage } from '../../providers/way-out.js';
+import type { HandOff, OutgoingMessage } from '../../providers/transport-config.js';
 
 /**
  * The time within which a hand-off must be over, on this process's monotonic clock (milliseconds of

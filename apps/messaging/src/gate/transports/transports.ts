@@ -4,7 +4,7 @@ import { log } from '@customer-platform/http';
 import { isAllowedPort, resolveDestination, type Destination } from '@customer-platform/outbound';
 import type { ChannelPlan } from '../../channels/channel-plan.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import type { HttpWay, SmtpWay, Tokens } from '../../providers/way-out.js';
+import type { HttpTransportConfig, SmtpTransportConfig, Tokens } from '../../providers/transport-config.js';
 import { HttpExchange } from './http/http-exchange.js';
 import { Http2Exchange } from './http/http2-exchange.js';
 import { HttpTransport, toolsOf, type Exchange } from './http/http-transport.js';
@@ -66,7 +66,15 @@ export class Transports implements OnApplicationShutdown {
     }
   }
 
-  private smtp({ host, port, security, username, password, trusted, tokens }: SmtpWay): Transport {
+  private smtp({
+    host,
+    port,
+    security,
+    username,
+    password,
+    trusted,
+    tokens,
+  }: SmtpTransportConfig): Transport {
     return new SmtpTransport({
       server: { host, port, security, ...(username ? { username } : {}), ...(password ? { password } : {}) },
       maxConnections: trusted ? CONNECTIONS.platform : CONNECTIONS.organization,
@@ -77,12 +85,12 @@ export class Transports implements OnApplicationShutdown {
   }
 
   /** Tokens are asked for over connections that are checked as all others are. */
-  private tokensBy(ask: NonNullable<SmtpWay['tokens']>): { tokens: Tokens; close: () => void } {
+  private tokensBy(ask: NonNullable<SmtpTransportConfig['tokens']>): { tokens: Tokens; close: () => void } {
     const exchange = this.atCalledPorts(new HttpExchange((host) => this.resolve(host), 1));
     return { tokens: ask(toolsOf(exchange)), close: () => exchange.close() };
   }
 
-  private http(way: HttpWay, provider: string): Transport {
+  private http(way: HttpTransportConfig, provider: string): Transport {
     const maxConnections = way.trusted ? CONNECTIONS.platform : CONNECTIONS.organization;
     const resolve = (host: string): Promise<Destination> => this.resolve(host);
     const exchange = way.http2 ? new Http2Exchange(resolve) : new HttpExchange(resolve, maxConnections);

@@ -5,7 +5,7 @@ import { answerOf, textOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
 import { below, identifier, webAddress } from '../setting-fields.js';
 import { TokenSource } from '../token-source.js';
-import type { HandOff, HttpAnswer, HttpSpeaker, SpeakerTools } from '../way-out.js';
+import type { HandOff, HttpAnswer, HttpSpeaker, SpeakerTools } from '../transport-config.js';
 
 const HOSTS = {
   production: 'https://api.push.apple.com',

@@ -4,7 +4,7 @@ import { defineProvider } from '../provider.js';
 import { readServiceAccount, serviceAccount, type ServiceAccount } from '../service-account.js';
 import { below, webAddress } from '../setting-fields.js';
 import { TokenSource } from '../token-source.js';
-import type { HandOff, HttpSpeaker, SpeakerTools } from '../way-out.js';
+import type { HandOff, HttpSpeaker, SpeakerTools } from '../transport-config.js';
 
 const SCOPE = 'https://www.googleapis.com/auth/firebase.messaging';
 

@@ -4,7 +4,7 @@ import { isStandardSecret } from '../../signatures/standard-webhooks.js';
 import { composeJson } from '../json-message.js';
 import { defineProvider, type PlatformAccounts } from '../provider.js';
 import { webAddress } from '../setting-fields.js';
-import type { HttpWay } from '../way-out.js';
+import type { HttpTransportConfig } from '../transport-config.js';
 import { genericWebhook } from './generic-webhook.js';
 import { isPlatforms } from './http-account.js';
 import { signedPost } from './signed-post.js';
@@ -51,10 +51,10 @@ export const http = defineProvider({
 });
 
 /** The way to the platform's own provider, which local mode alone has. */
-export function platformWay({ local, http: account }: PlatformAccounts): HttpWay | undefined {
+export function platformWay({ local, http: account }: PlatformAccounts): HttpTransportConfig | undefined {
   return local && account ? wayTo(account.url, account.secret, true) : undefined;
 }
 
-function wayTo(url: string, secret: string, trusted: boolean): HttpWay {
+function wayTo(url: string, secret: string, trusted: boolean): HttpTransportConfig {
   return { kind: 'http', trusted, speaker: () => signedPost({ url, secret }) };
 }

@@ -1,6 +1,6 @@
 import { signStandard } from '../../signatures/standard-webhooks.js';
 import { fieldOf, idOf } from '../answers.js';
-import type { HttpAnswer, HandOff, HttpSpeaker } from '../way-out.js';
+import type { HttpAnswer, HandOff, HttpSpeaker } from '../transport-config.js';
 
 /**
  * Any provider that takes a JSON message signed by Standard Webhooks. `webhook-id` is the send's id on every attempt,

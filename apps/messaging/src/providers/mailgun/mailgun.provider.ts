@@ -3,7 +3,7 @@ import { readMailDomain } from '@customer-platform/http';
 import { answerOf, idOf, textOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
 import { anySecret, below, headerSecret, webAddress } from '../setting-fields.js';
-import type { HandOff, HttpSpeaker } from '../way-out.js';
+import type { HandOff, HttpSpeaker } from '../transport-config.js';
 import { composeMailgunMessage, formType } from './mailgun-message.js';
 import { mailgunWebhook } from './mailgun-webhook.js';
 

@@ -1,5 +1,5 @@
 import { answerOf, objectOf } from '../answers.js';
-import type { HandOff } from '../way-out.js';
+import type { HandOff } from '../transport-config.js';
 
 /** The token, its permissions, the number, the account or its payment is refused (Meta's error codes 0–299, 131xxx, 133xxx). */
 const ACCOUNT: ReadonlySet<number> = new Set([

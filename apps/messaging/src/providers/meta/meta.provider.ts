@@ -1,7 +1,7 @@
 import { answerOf, idOf, listOf } from '../answers.js';
 import { defineProvider } from '../provider.js';
 import { anySecret, below, headerSecret, identifier, webAddress } from '../setting-fields.js';
-import type { HttpSpeaker } from '../way-out.js';
+import type { HttpSpeaker } from '../transport-config.js';
 import { errorOf } from './meta-errors.js';
 import { composeMetaMessage } from './meta-message.js';
 import { metaWebhook } from './meta-webhook.js';

@@ -8,7 +8,7 @@ import {
   type HttpAnswer,
   type HttpSpeaker,
   type SpeakerTools,
-} from '../way-out.js';
+} from '../transport-config.js';
 
 /** Whose key signs, and where. */
 interface SesAccount {

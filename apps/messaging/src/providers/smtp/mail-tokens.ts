@@ -1,7 +1,7 @@
 import { askToken, assertionGrant } from '../access-token.js';
 import { readServiceAccount } from '../service-account.js';
 import { TokenSource } from '../token-source.js';
-import type { SpeakerTools } from '../way-out.js';
+import type { SpeakerTools } from '../transport-config.js';
 
 /** Of a service account that says none. */
 const SCOPE_OF_GOOGLE = 'https://mail.google.com/';

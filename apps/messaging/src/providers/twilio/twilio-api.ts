@@ -1,6 +1,6 @@
 import { fieldOf, idOf } from '../answers.js';
 import { below } from '../setting-fields.js';
-import type { HandOff, HttpAnswer, HttpSpeaker } from '../way-out.js';
+import type { HandOff, HttpAnswer, HttpSpeaker } from '../transport-config.js';
 
 /** Twilio's own codes that blame the recipient's number for good: not a number, not a mobile one, not reachable. */
 const GONE: ReadonlySet<unknown> = new Set([21211, 21214, 21217, 21401, 21614, 63024]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkAddress } from '../../addresses/address.js';
 import { defineProvider } from '../provider.js';
-import type { HandOff, HttpAnswer, HttpSpeaker, SpeakerTools } from '../way-out.js';
+import type { HandOff, HttpAnswer, HttpSpeaker, SpeakerTools } from '../transport-config.js';
 import { encrypt, LONGEST_PLAINTEXT } from './encryption.js';
 import { readSubscription } from './subscription.js';
 import { fitTogether, Vapid, type VapidKeys } from './vapid.js';

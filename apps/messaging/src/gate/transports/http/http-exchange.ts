@@ -7,7 +7,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { DestinationNotAllowed, type Destination } from '@customer-platform/outbound';
-import type { HttpPost, HttpResult } from '../../../providers/way-out.js';
+import type { HttpPost, HttpResult } from '../../../providers/transport-config.js';
 import type { Lease } from '../transport.js';
 
 /** Addresses are checked for each connection: what was public yesterday may be ours today. */

@@ -5,7 +5,7 @@ import { eventually } from '@customer-platform/testing';
 import { Provider } from '../../../provider.fixture.js';
 import { signedPost } from '../../../providers/http/signed-post.js';
 import { twilioApi } from '../../../providers/twilio/twilio-api.js';
-import type { HttpSpeaker, OutgoingMessage } from '../../../providers/way-out.js';
+import type { HttpSpeaker, OutgoingMessage } from '../../../providers/transport-config.js';
 import { verifyStandard, type StandardHeaders } from '../../../signatures/standard-webhooks.js';
 import { Lease } from '../transport.js';
 import { HttpExchange, type ResolveHost } from './http-exchange.js';

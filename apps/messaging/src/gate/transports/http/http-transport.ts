@@ -6,10 +6,10 @@ import {
   type HttpPost,
   type HttpResult,
   type HttpSpeaker,
-  type HttpWay,
+  type HttpTransportConfig,
   type OutgoingMessage,
   type SpeakerTools,
-} from '../../../providers/way-out.js';
+} from '../../../providers/transport-config.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import { Lease, type Transport } from '../transport.js';
@@ -49,7 +49,7 @@ export class HttpTransport implements Transport {
   constructor(
     private readonly options: {
       readonly provider: string;
-      readonly way: Pick<HttpWay, 'speaker' | 'eachElsewhere'>;
+      readonly way: Pick<HttpTransportConfig, 'speaker' | 'eachElsewhere'>;
       readonly exchange: Exchange;
       readonly maxConnections: number;
     },

@@ -6,7 +6,7 @@ import {
 } from 'node:http2';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { HttpPost, HttpResult } from '../../../providers/way-out.js';
+import type { HttpPost, HttpResult } from '../../../providers/transport-config.js';
 import type { Lease } from '../transport.js';
 import { unsent, type ResolveHost } from './http-exchange.js';
 import type { Exchange } from './http-transport.js';

@@ -1,6 +1,6 @@
 import { isTransient, type Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
-import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
+import type { HandOff, OutgoingMessage } from '../../../providers/transport-config.js';
 import type { Lease, Transport } from '../transport.js';
 
 const ADD = `

@@ -1,4 +1,4 @@
-import type { HandOff, OutgoingMessage } from '../../../providers/way-out.js';
+import type { HandOff, OutgoingMessage } from '../../../providers/transport-config.js';
 import type { Lease } from '../transport.js';
 import type { SmtpConnection } from './smtp-connection.js';
 import type { SmtpReply } from './smtp-reply.js';

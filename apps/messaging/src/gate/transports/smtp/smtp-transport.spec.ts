@@ -1,7 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { eventually, TEST_CERTIFICATE } from '@customer-platform/testing';
 import { MailSink } from '../../../mail-sink.fixture.js';
-import type { OutgoingMessage } from '../../../providers/way-out.js';
+import type { OutgoingMessage } from '../../../providers/transport-config.js';
 import { Lease } from '../transport.js';
 import { SmtpTransport } from './smtp-transport.js';
 

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { HandOff, OutgoingMessage, Tokens } from '../../../providers/way-out.js';
+import type { HandOff, OutgoingMessage, Tokens } from '../../../providers/transport-config.js';
 import { Ahead } from '../ahead.js';
 import { Outage } from '../outage.js';
 import { Lease, type Transport } from '../transport.js';

@@ -1,5 +1,5 @@
 import { deliveryFault } from '../../../providers/delivery-fault.js';
-import type { HandOff } from '../../../providers/way-out.js';
+import type { HandOff } from '../../../providers/transport-config.js';
 import type { SmtpReply } from './smtp-reply.js';
 
 /** What a reply answers to: the sender, the recipient, the wish to send, or the content itself. */

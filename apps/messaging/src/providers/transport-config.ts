@@ -98,7 +98,7 @@ export interface HttpSpeaker {
 }
 
 /** Requests over HTTP, one for each message. */
-export interface HttpWay {
+export interface HttpTransportConfig {
   readonly kind: 'http';
   /** The platform's own provider is the operator's choice; a customer's must be a public address. */
   readonly trusted: boolean;
@@ -118,7 +118,7 @@ export interface Tokens {
 }
 
 /** A mail server. */
-export interface SmtpWay {
+export interface SmtpTransportConfig {
   readonly kind: 'smtp';
   readonly host: string;
   readonly port: number;
@@ -131,10 +131,10 @@ export interface SmtpWay {
 }
 
 /** The contact's own inbox; in local mode a copy is shown where all other messages are. */
-interface InboxWay {
+interface InboxTransportConfig {
   readonly kind: 'inbox';
-  readonly copyTo: HttpWay | undefined;
+  readonly copyTo: HttpTransportConfig | undefined;
 }
 
-/** How an account's messages leave. The gate alone makes the connection. */
-export type WayOut = HttpWay | SmtpWay | InboxWay;
+/** Configures the transport of an account. The gate alone makes the connection. */
+export type TransportConfig = HttpTransportConfig | SmtpTransportConfig | InboxTransportConfig;
