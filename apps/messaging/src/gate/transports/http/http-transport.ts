@@ -10,7 +10,7 @@ import {
   type OutgoingMessage,
   type SpeakerTools,
 } from '../../../providers/transport-config.js';
-import { Ahead } from '../ahead.js';
+import { Prefetch } from '../prefetch.js';
 import { Outage } from '../outage.js';
 import { Lease, type Transport } from '../transport.js';
 
@@ -43,7 +43,7 @@ export class HttpTransport implements Transport {
   private readonly exchange: Exchange;
   private readonly speaker: HttpSpeaker;
   private readonly outage: Outage;
-  private readonly ahead = new Ahead();
+  private readonly ahead = new Prefetch();
   private closed = false;
 
   constructor(

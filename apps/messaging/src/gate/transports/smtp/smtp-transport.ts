@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { HandOff, OutgoingMessage, Tokens } from '../../../providers/transport-config.js';
-import { Ahead } from '../ahead.js';
+import { Prefetch } from '../prefetch.js';
 import { Outage } from '../outage.js';
 import { Lease, type Transport } from '../transport.js';
 import { SmtpConnection, SmtpRefusal, type SmtpServer } from './smtp-connection.js';
@@ -42,7 +42,7 @@ export class SmtpTransport implements Transport {
   private readonly waiting = { urgent: [] as Turn[], patient: [] as Turn[] };
   private open = 0;
   private readonly outage = new Outage('smtp');
-  private readonly ahead = new Ahead();
+  private readonly ahead = new Prefetch();
   private closed = false;
   private readonly reaper: NodeJS.Timeout;
 

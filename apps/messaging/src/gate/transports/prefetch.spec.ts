@@ -1,14 +1,14 @@
-import { Ahead } from './ahead.js';
+import { Prefetch } from './prefetch.js';
 
 const after = (milliseconds: number): number => {
-  const ahead = new Ahead();
+  const ahead = new Prefetch();
   for (let n = 0; n < 200; n += 1) ahead.took(milliseconds);
   return ahead.perConnection;
 };
 
 describe('how many messages are taken ahead for each connection', () => {
   it.each([
-    ['few before anything is known', new Ahead().perConnection, 3],
+    ['few before anything is known', new Prefetch().perConnection, 3],
     ['many for a provider that takes a message in 3 ms', after(3), 64],
     ['as many as wait a quarter of a second', after(31), 8],
     ['few for one that takes a second', after(1_000), 3],
@@ -18,7 +18,7 @@ describe('how many messages are taken ahead for each connection', () => {
   });
 
   it('follows a provider that becomes slow', () => {
-    const ahead = new Ahead();
+    const ahead = new Prefetch();
     for (let n = 0; n < 200; n += 1) ahead.took(2);
     expect(ahead.perConnection).toBe(64);
     for (let n = 0; n < 40; n += 1) ahead.took(500);

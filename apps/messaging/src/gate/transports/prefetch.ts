@@ -12,7 +12,7 @@ const WEIGHT = 0.05;
  * round trips to the database: a fast provider stands idle meanwhile unless much is on the way, and before a slow one
  * much would wait in flight, where a suppression waits for it.
  */
-export class Ahead {
+export class Prefetch {
   private mean = SLOW_MS;
 
   /** Notes how long a message occupied a connection. */
