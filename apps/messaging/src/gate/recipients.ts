@@ -8,7 +8,7 @@ import { ContactRefresh, MOST_LINKS } from '../contacts/contact-refresh.js';
 import { Devices } from '../contacts/devices.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { ClaimedSend } from './claimed-send.js';
-import { Silences } from './silences.js';
+import { CircuitBreaker } from './circuit-breaker.js';
 
 /** Core has answered that nobody has the external id. */
 const NOBODY = Symbol('NOBODY');
@@ -38,7 +38,7 @@ export type ResolvedRecipient =
  */
 @Injectable()
 export class Recipients {
-  private readonly silences: Silences;
+  private readonly silences: CircuitBreaker;
 
   constructor(
     private readonly database: Database,
@@ -47,7 +47,7 @@ export class Recipients {
     private readonly devices: Devices,
     clock: Clock,
   ) {
-    this.silences = new Silences(clock);
+    this.silences = new CircuitBreaker(clock);
   }
 
   /** Of a batch, by the send's id. */

@@ -9,7 +9,7 @@ const MOST_REMEMBERED = 10_000;
  * For whom core does not answer now, so that no batch waits for what the one before waited for in vain. After a pause
  * one asks again, and the others still do not until it was answered. Each process has its own.
  */
-export class Silences {
+export class CircuitBreaker {
   private readonly until = new Map<string, number>();
 
   constructor(private readonly clock: Clock) {}
