@@ -19,7 +19,7 @@ import { makerOf, type MadeRow } from '../makers/maker.js';
 import { MakerRights, type Carried } from '../makers/maker-rights.js';
 import { demandPermissions } from '../makers/reading-permissions.js';
 import { Tenants } from '../organizations/tenants.js';
-import { calledOffKey } from '../sends/called-off.js';
+import { cancellationKey } from '../sends/canceled-sends.js';
 import type { TemplateHead } from '../templates/template-versions.js';
 import { Audiences, demandReadable, type KnownAudience } from './audiences.js';
 import { CampaignContentCheck, type CampaignContent } from './campaign-content.js';
@@ -263,7 +263,7 @@ export class CampaignsService {
 
   /** Those on their way through the gate are waited for; who comes to it later finds that it rests or is called off. */
   private nothingLeaves(context: RequestContext, id: string): Promise<void> {
-    return this.gate.write(context, [calledOffKey(id)], () => Promise.resolve());
+    return this.gate.write(context, [cancellationKey(id)], () => Promise.resolve());
   }
 
   private async one(context: RequestContext, row: CampaignEntity): Promise<ShownCampaign> {

@@ -39,7 +39,7 @@ export interface BatchFacts {
   /** Whom a mail is from, and by whose keys it is signed; undefined of other channels. */
   sender(send: ClaimedSend): MailOrigin | undefined;
   /** With its rule or campaign. */
-  calledOff(send: ClaimedSend): boolean;
+  isCanceled(send: ClaimedSend): boolean;
   /** By whose rights it leaves; undefined where somebody asked for this very send. */
   standing(send: ClaimedSend): Standing | 'unknown' | undefined;
   /** By whose rights messages of the organization leave the platform; undefined by the platform's own channels. */
@@ -94,7 +94,7 @@ export class BatchReader {
           plan: (send: ClaimedSend) => plans.get(send.organizationId),
           sender: (send: ClaimedSend) => originOf(senderOf(send), senders),
           suspended: (send: ClaimedSend) => suspended.has(send.organizationId),
-          calledOff: (send: ClaimedSend) => sources.calledOff(send),
+          isCanceled: (send: ClaimedSend) => sources.isCanceled(send),
           template: (send: ClaimedSend) =>
             versions.get(versionKey(send.organizationId, send.templateId ?? '', send.templateVersion ?? 0)),
           consent,

@@ -10,12 +10,12 @@ import {
 } from '../makers/carried-permissions.js';
 import type { MakerType } from '../makers/maker.js';
 import { MakerRights, type Carried, type Standing } from '../makers/maker-rights.js';
-import { calledOff } from '../sends/called-off.js';
+import { isCanceled } from '../sends/canceled-sends.js';
 import type { ClaimedSend } from './claimed-send.js';
 
 /** What a batch of sends is of, and who published the texts of them that the rules' makers have not seen. */
 const SOURCES = `
-  SELECT s.id, ${calledOff('s')} AS called_off, r.event_type, r.maker_type, r.maker_id, r.maker_since,
+  SELECT s.id, ${isCanceled('s')} AS called_off, r.event_type, r.maker_type, r.maker_id, r.maker_since,
          c.audience_type, c.maker_type AS campaign_maker_type,
          c.maker_id AS campaign_maker_id, c.maker_since AS campaign_maker_since, p.publisher_type, p.publisher_id
     FROM sends s
@@ -55,7 +55,7 @@ interface SourceRow {
 
 /** What sends are of, as it was read. */
 export interface SendSources {
-  calledOff(send: ClaimedSend): boolean;
+  isCanceled(send: ClaimedSend): boolean;
   /** What the send carries out, if it is of something that does. */
   carried(send: ClaimedSend): Carried | undefined;
 }
@@ -91,7 +91,7 @@ export class CarriedRights {
           ]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     return {
-      calledOff: ({ id }) => byId.get(id)?.called_off === true,
+      isCanceled: ({ id }) => byId.get(id)?.called_off === true,
       carried: (send) => carriedBy(send, byId.get(send.id)),
     };
   }

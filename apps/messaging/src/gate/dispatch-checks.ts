@@ -4,7 +4,7 @@ import { isTimezone } from '../calendar/local-time.js';
 import { quietUntil } from '../calendar/quiet-hours.js';
 import type { ChannelPlan, SendingPlan } from '../channels/channel-plan.js';
 import type { Contact } from '../contacts/contact.js';
-import { calledOffReason } from '../sends/called-off.js';
+import { cancellationReason } from '../sends/canceled-sends.js';
 import type { BatchFacts } from './batch-facts.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { DispatchDecision } from './dispatch-decision.js';
@@ -44,7 +44,8 @@ export function quietHoursEnd({ send, sending, contact }: PassedSend, now: Date)
 
 /** Checks 1 to 3: what does not depend on the hour. */
 export function checkPerson(send: ClaimedSend, facts: BatchFacts, now: Date): PassedSend | Stopped {
-  if (facts.calledOff(send)) return { kind: 'end', send, state: 'canceled', reason: calledOffReason(send) };
+  if (facts.isCanceled(send))
+    return { kind: 'end', send, state: 'canceled', reason: cancellationReason(send) };
   if (facts.suspended(send)) return { kind: 'suspend', send };
   const standing = facts.standing(send);
   // A campaign has one message for each person, which waits for who adopts it.

@@ -8,7 +8,13 @@ import {
 } from '@customer-platform/database';
 import { locksOf } from '../addresses/address-keys.js';
 import { domainOf, mailSender } from '../channels/sender.js';
-import { calledOff, calledOffKey, calledOffReason, resting, RESTING_REASON } from '../sends/called-off.js';
+import {
+  isCanceled,
+  cancellationKey,
+  cancellationReason,
+  resting,
+  RESTING_REASON,
+} from '../sends/canceled-sends.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../sends/send-state.js';
 import { contactSubject } from './batch-facts.js';
@@ -56,7 +62,7 @@ const PASS = `
         OR mine.beside IS NOT NULL AND EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.beside
           AND x.channel = mine.channel AND x.key = ANY(mine.beside_keys)) AS suppressed,
       ${optedOut('mine')} AS opted_out,
-      ${calledOff('mine')} AS called_off,
+      ${isCanceled('mine')} AS called_off,
       ${resting('mine')} AS resting
     FROM mine
   ), flight AS (
@@ -203,7 +209,10 @@ function stepsOf({ send, contactId }: ReadySend, verdict: Verdict): SendStep[] {
   const gated: SendStep[] =
     verdict.before === 'gated' ? [] : [{ send: known, state: 'gated', attempt: attempts }];
   if (verdict.called_off)
-    return [...gated, { send: known, state: 'canceled', reason: calledOffReason(send), attempt: attempts }];
+    return [
+      ...gated,
+      { send: known, state: 'canceled', reason: cancellationReason(send), attempt: attempts },
+    ];
   if (verdict.resting)
     return [...gated, { send: known, state: 'held', reason: RESTING_REASON, attempt: attempts }];
   if (verdict.opted_out)
@@ -237,7 +246,7 @@ export function flyingIn(ready: ReadySend): string[] {
 }
 
 function inFlightAs({ sourceId }: ReadySend['send']): string[] {
-  return sourceId === null ? [] : [calledOffKey(sourceId)];
+  return sourceId === null ? [] : [cancellationKey(sourceId)];
 }
 
 function toCandidate(ready: ReadySend) {

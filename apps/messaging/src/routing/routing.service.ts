@@ -12,7 +12,7 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { ChannelPlans } from '../channels/channel-plans.js';
-import { calledOffKey } from '../sends/called-off.js';
+import { cancellationKey } from '../sends/canceled-sends.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { BackgroundJobs } from '../jobs/background-jobs.js';
 import { permissionsOfRule } from '../makers/carried-permissions.js';
@@ -187,7 +187,7 @@ export class RoutingService {
 
   /** Those on their way through the gate are waited for; who comes to it later finds the rule disabled. */
   private nothingLeaves(context: RequestContext, id: string): Promise<void> {
-    return this.gate.write(context, [calledOffKey(id)], () => Promise.resolve());
+    return this.gate.write(context, [cancellationKey(id)], () => Promise.resolve());
   }
 }
 

@@ -14,7 +14,7 @@ const LEFT = `
 
 /**
  * Calls off, piece by piece, what a rule that was disabled or deleted has waiting. None of it leaves meanwhile: the
- * gate looks at the rule and at this job (`calledOff`). What a rule that is on again has led to since is its own.
+ * gate looks at the rule and at this job (`isCanceled`). What a rule that is on again has led to since is its own.
  */
 @Injectable()
 export class RuleCancellation {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import { DispatchSignal } from '../../sends/dispatch-signal.js';
-import { RESTING_REASON } from '../../sends/called-off.js';
+import { RESTING_REASON } from '../../sends/canceled-sends.js';
 import { CAMPAIGN_LANE } from '../../sends/send.js';
 import { SendsRepository } from '../../sends/sends.repository.js';
 import { CampaignRuns } from './campaign-runs.js';

@@ -4,7 +4,7 @@
  * neither led to is not.
  * @param s the alias of the send in the statement
  */
-export function calledOff(s: string): string {
+export function isCanceled(s: string): string {
   return `(${s}.source_id IS NOT NULL AND (
     EXISTS (SELECT 1 FROM event_routing r WHERE r.organization_id = ${s}.organization_id AND r.id = ${s}.source_id
       AND (NOT r.enabled OR r.deleted_at IS NOT NULL))
@@ -15,7 +15,7 @@ export function calledOff(s: string): string {
 }
 
 /** Why such a send is canceled. */
-export const calledOffReason = ({ runId }: { readonly runId: string | null }): string =>
+export const cancellationReason = ({ runId }: { readonly runId: string | null }): string =>
   runId === null ? 'rule_disabled' : 'campaign_canceled';
 
 /** Why a send waits whose campaign rests; it is let go when the campaign goes on (`RestingSends`). */
@@ -28,6 +28,6 @@ export function resting(s: string): string {
 }
 
 /** What the hand-offs of a rule's or campaign's sends are in flight under, beside their addresses' keys. */
-export function calledOffKey(sourceId: string): string {
+export function cancellationKey(sourceId: string): string {
   return `rule:${sourceId}`;
 }
