@@ -5,7 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
 import { entryOf, idOf, listOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
-import { isStopWord } from '../stop-words.js';
+import { isOptOutKeyword } from '../opt-out-keywords.js';
 import { headerOf, secretOf, type Webhook } from '../webhook.js';
 
 /** What Meta tells of a message; `sent` says nothing that is not known. */
@@ -82,7 +82,7 @@ function stopOf(given: Foreign, now: Date): ProviderReport[] {
   const messageId = idOf(given['id']);
   const from = textOf(given['from']);
   const words = [objectOf(given['text'])['body'], objectOf(given['button'])['text']].map(textOf);
-  if (messageId === undefined || !/^\d{5,20}$/.test(from) || !words.some(isStopWord)) return [];
+  if (messageId === undefined || !/^\d{5,20}$/.test(from) || !words.some(isOptOutKeyword)) return [];
   return [
     {
       messageId,

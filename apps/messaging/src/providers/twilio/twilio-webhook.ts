@@ -4,7 +4,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { equalInConstantTime } from '../../signatures/constant-time.js';
 import { entryOf } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
-import { isStopWord } from '../stop-words.js';
+import { isOptOutKeyword } from '../opt-out-keywords.js';
 import { headerOf, secretOf, type Webhook, type WebhookCall } from '../webhook.js';
 
 /** What Twilio tells of a message; other states (`queued`, `sending`, `sent`) say nothing that is not known. */
@@ -100,7 +100,7 @@ function status(form: Form, { url, now }: WebhookCall): ProviderReport[] {
 }
 
 function inbound(form: Form, now: Date): ProviderReport[] {
-  const stop = form['OptOutType']?.toUpperCase() === 'STOP' || isStopWord(form['Body'] ?? '');
+  const stop = form['OptOutType']?.toUpperCase() === 'STOP' || isOptOutKeyword(form['Body'] ?? '');
   const messageId = form['MessageSid'] ?? form['SmsSid'];
   const from = form['From'];
   if (!stop || messageId === undefined || messageId === '' || messageId.length > 100 || from === undefined)
