@@ -5,7 +5,7 @@ import { log } from '@customer-platform/http';
 import { calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S, ID_TOKENS } from './id-tokens.js';
-import { orFormer } from './or-former.js';
+import { staleOnError } from './stale-on-error.js';
 
 /** What is shown lags behind what is true by so much at most; keys are shown for a day before they sign. */
 const KEPT_MS = 60_000;
@@ -45,7 +45,7 @@ export class Jwks {
       })
       .finally(() => (this.reading = undefined)));
     if (!kept || age >= GOOD_WHILE_AWAY_MS) return reading;
-    const shown = orFormer(reading, kept.keys);
+    const shown = staleOnError(reading, kept.keys);
     return age >= KEPT_MS ? shown : kept.keys;
   }
 

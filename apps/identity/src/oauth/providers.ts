@@ -6,7 +6,7 @@ import { log } from '@customer-platform/http';
 import Provider, { type KoaContextWithOIDC } from 'oidc-provider';
 import { Accounts } from './accounts.js';
 import { HINT_LIFE_S, ID_TOKEN_ALGORITHM, ID_TOKENS } from './id-tokens.js';
-import { orFormer } from './or-former.js';
+import { staleOnError } from './stale-on-error.js';
 import { PlatformTokens } from './platform-tokens.js';
 import { ProviderAdapters } from './provider-adapter.js';
 import { providerConfiguration } from './provider-configuration.js';
@@ -75,7 +75,7 @@ export class Providers {
       })
       .finally(() => (this.looking = undefined));
     const { looking, made } = this;
-    return (await (made && isGood ? orFormer(looking, made) : looking)).provider;
+    return (await (made && isGood ? staleOnError(looking, made) : looking)).provider;
   }
 
   private async look(now: number): Promise<Made> {
