@@ -15,7 +15,7 @@ import { ROUTES } from './routes.js';
 import { cookieNames, nameCookiesBySignIn } from './sign-in-cookies.js';
 import { SignInPolicy } from './sign-in-policy.js';
 import { unstorableIn } from './sign-in-parameters.js';
-import { answerNobodysSignOut, rememberNobody } from './sign-out-of-nobody.js';
+import { answerLogoutWithoutSession, dropUnknownSessions } from './logout-without-session.js';
 
 /** Keys are looked at anew after so long. */
 const KEYS_REMEMBERED_MS = 1_000;
@@ -98,7 +98,7 @@ export class Providers {
     provider.proxy = true;
     this.tokens.teach(provider);
     nameCookiesBySignIn(provider, cookieNames(issuer));
-    rememberNobody(provider);
+    dropUnknownSessions(provider);
     provider.on('server_error', (_ctx, error: Error) => {
       log.error({ err: error }, 'The OAuth provider failed');
     });
@@ -112,7 +112,7 @@ export class Providers {
       await next();
       describeTruly(ctx.path, ctx.body);
       nameUnauthorized(ctx);
-      answerNobodysSignOut(ctx);
+      answerLogoutWithoutSession(ctx);
     });
     return provider;
   }

@@ -16,7 +16,7 @@ interface Answered {
  * A cookie that nobody knows, or no longer, is as good as none: the provider would keep a new session for it, in which
  * nobody has signed in.
  */
-export function rememberNobody({ Session }: Provider): void {
+export function dropUnknownSessions({ Session }: Provider): void {
   const models = Session as unknown as { instantiate: (payload?: object) => unknown };
   const instantiate = models.instantiate.bind(models);
   models.instantiate = (payload) =>
@@ -27,7 +27,7 @@ export function rememberNobody({ Session }: Provider): void {
  * Who has not signed in has nothing to confirm. Where the provider would write down what is to be confirmed and send a
  * form by script, the browser goes on at once: the parameters have been checked by then.
  */
-export function answerNobodysSignOut(ctx: Answered): void {
+export function answerLogoutWithoutSession(ctx: Answered): void {
   const { oidc } = ctx;
   if (ctx.path !== ROUTES.end_session || ctx.status !== 200 || !oidc || oidc.session?.accountId) return;
   const { postLogoutRedirectUri: after, state } = oidc.session?.state ?? {};
