@@ -223,7 +223,7 @@ export const IDENTITY_TENANT_TABLES: TenantTables = {
     },
     technical: {
       'sso-connections/sso-connection.dto.ts: the row and its times': 'id created_at updated_at deleted_at',
-      'sessions/ways-in.ts: since when it is enforced': 'enforced_at',
+      'sessions/session-authentication.ts: since when it is enforced': 'enforced_at',
     },
     organization: COUNTED,
     archive: NOBODY,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, KeySeal, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import type { CameIn } from '../sessions/ways-in.js';
+import type { CameIn } from '../sessions/session-authentication.js';
 import type { EnrolledFactorDto } from './mfa.dto.js';
 import { isOfStep, newTotpSecret, otpauthUri, stepOf } from './totp.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { connectionOf, type CameIn } from '../sessions/ways-in.js';
+import { connectionOf, type CameIn } from '../sessions/session-authentication.js';
 
 /** So many wrong codes are forgiven in so long (identity.md §5). */
 const MOST_WRONG = 5;

@@ -4,7 +4,7 @@ import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { demandFreshSignIn, FRESH_MS } from '../sessions/fresh-sign-in.js';
 import { demandOwnClient, selfOf, type Self, type Standing } from '../sessions/own-session.js';
-import { reachesAll, type CameIn } from '../sessions/ways-in.js';
+import { reachesAll, type CameIn } from '../sessions/session-authentication.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
-import { reachesAll, type CameIn } from '../sessions/ways-in.js';
+import { reachesAll, type CameIn } from '../sessions/session-authentication.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';

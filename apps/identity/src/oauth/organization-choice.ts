@@ -6,7 +6,7 @@ import {
   type OrganizationSettings,
 } from '../organizations/organization-settings.js';
 import { NO_BRANDING, type Branding } from '../organizations/branding.js';
-import { leadsTo, wayOf, type CameIn } from '../sessions/ways-in.js';
+import { leadsTo, wayOf, type CameIn } from '../sessions/session-authentication.js';
 import type { PlatformClient } from './client-metadata.js';
 
 /** So many are offered on one page; of more one searches. */

@@ -8,7 +8,7 @@ import { SessionBeginnings, type Authentication } from '../sessions/session-begi
 import { SessionEndings } from '../sessions/session-endings.js';
 import type { TokenSession } from '../sessions/access-token.issuing.js';
 import { vouches } from '../sessions/sso-vouching.js';
-import { GOES_ON } from '../sessions/ways-in.js';
+import { GOES_ON } from '../sessions/session-authentication.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId, toGrantId, type GrantOf } from './grant-id.js';
 

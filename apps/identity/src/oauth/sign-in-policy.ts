@@ -16,7 +16,7 @@ import { isAnybodys, platformClient, type PlatformClient } from './client-metada
 import { available } from './database-away.js';
 import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
 import { counted } from '../sessions/sign-in-metrics.js';
-import type { CameIn } from '../sessions/ways-in.js';
+import type { CameIn } from '../sessions/session-authentication.js';
 import { SessionGrants } from './session-grants.js';
 import { SELECT_ACCOUNT } from './sign-in-parameters.js';
 

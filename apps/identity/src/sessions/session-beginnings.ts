@@ -5,7 +5,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
 import type { TokenSession } from './access-token.issuing.js';
 import { vouches } from './sso-vouching.js';
-import { leads, type CameIn } from './ways-in.js';
+import { leads, type CameIn } from './session-authentication.js';
 
 const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
 const INSERT = `

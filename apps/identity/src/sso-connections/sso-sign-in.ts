@@ -4,7 +4,7 @@ import { Clock, Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import * as oidc from 'openid-client';
 import type { SignedIn } from '../sessions/signed-in.js';
-import { closedToPassword } from '../sessions/ways-in.js';
+import { closedToPassword } from '../sessions/session-authentication.js';
 import { domainOf } from '../vocabulary/domain-name.js';
 import { personIn, type ProviderPerson } from './provider-claims.js';
 import { ProviderBusy, ProviderPlaces } from './provider-places.js';
