@@ -4,7 +4,7 @@ import { QueueUnavailable, RecordTooLarge } from '../errors.js';
 import { KafkaClient } from '../kafka/kafka.client.js';
 import { Topics } from '../kafka/topics.js';
 import { RecordProofs } from '../proof/record-proofs.js';
-import { AilingPartitions } from './ailing.partitions.js';
+import { UnwritablePartitions } from './unwritable.partitions.js';
 import { ProducerLine } from './producer.line.js';
 import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
 import { pause, within } from '../within.js';
@@ -37,7 +37,7 @@ export class RecordProducer implements OnApplicationShutdown {
   private readonly line: ProducerLine;
   private readonly sending: RecordSending;
   private readonly buffer = new RecordBuffer();
-  private readonly ailing: AilingPartitions;
+  private readonly ailing: UnwritablePartitions;
   private awaySince: number | undefined;
   private pumping = false;
   private requesting = false;
@@ -51,7 +51,7 @@ export class RecordProducer implements OnApplicationShutdown {
   ) {
     this.line = new ProducerLine(() => client.producer());
     this.sending = new RecordSending(client, topics, this.line, proofs);
-    this.ailing = new AilingPartitions(client, topics, proofs);
+    this.ailing = new UnwritablePartitions(client, topics, proofs);
   }
 
   /** How many records are not settled yet. */

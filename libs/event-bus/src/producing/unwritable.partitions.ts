@@ -23,7 +23,7 @@ const ailingGauge = new Gauge({
  * for 0.85 s, one record of it waits at a time, as a probe, and all others are refused at once; the first that is
  * written ends it.
  */
-export class AilingPartitions {
+export class UnwritablePartitions {
   private readonly since = new Map<string, number>();
   private readonly buffer = new RecordBuffer();
   private readonly line: ProducerLine;
