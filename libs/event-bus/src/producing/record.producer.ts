@@ -6,7 +6,7 @@ import { Topics } from '../kafka/topics.js';
 import { RecordProofs } from '../proof/record-proofs.js';
 import { UnwritablePartitions } from './unwritable.partitions.js';
 import { ProducerLine } from './producer.line.js';
-import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
+import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './produce-timeouts.js';
 import { pause, within } from '../within.js';
 import { type BufferedRecord, RecordBuffer } from './record.buffer.js';
 import { partitionOfKey } from './partition-of-key.js';

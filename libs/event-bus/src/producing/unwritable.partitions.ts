@@ -5,7 +5,7 @@ import type { KafkaClient } from '../kafka/kafka.client.js';
 import type { Topics } from '../kafka/topics.js';
 import type { RecordProofs } from '../proof/record-proofs.js';
 import { pause, within } from '../within.js';
-import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './patience.js';
+import { PATIENCE_MS, REQUEST_MS, RETRY_MS } from './produce-timeouts.js';
 import { ProducerLine } from './producer.line.js';
 import { type BufferedRecord, RecordBuffer } from './record.buffer.js';
 import { placeName, RecordSending, refusalIn, type Outcome } from './record.sending.js';
