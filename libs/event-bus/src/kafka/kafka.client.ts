@@ -15,7 +15,7 @@ import { askLeadersApart } from './leader-answers.js';
 import { keepPartitionErrors } from './partition-answers.js';
 import { writeRequestsInPlace } from './produce-requests.js';
 import { askAnotherWhereTheControllerIsLost } from './lost-controllers.js';
-import { waitWhereNothingComes } from './quiet-fetches.js';
+import { longPollWhereNothingComes } from './long-polling.js';
 import { repairRequestQueue } from './request-queue.js';
 import { kafkaSecurity } from './security.js';
 
@@ -51,7 +51,7 @@ export class KafkaClient {
     keepPartitionErrors();
     writeRequestsInPlace();
     askLeadersApart();
-    waitWhereNothingComes();
+    longPollWhereNothingComes();
     askAnotherWhereTheControllerIsLost();
     this.partitions = config.KAFKA_PARTITIONS;
     this.prefix = config.KAFKA_TOPIC_PREFIX;

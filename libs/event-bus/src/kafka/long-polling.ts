@@ -26,7 +26,7 @@ let repaired = false;
  * there are none. Here a fetch that follows on an empty one waits longer, and is answered by the first record: the next
  * one gathers again.
  */
-export function waitWhereNothingComes(): void {
+export function longPollWhereNothingComes(): void {
   if (repaired) return;
   repaired = true;
   const load = createRequire(import.meta.url);
