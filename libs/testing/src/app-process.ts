@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './advisory-lock.js';
 import { promisify } from 'node:util';
 
 /** The checkout that the tests run from. */

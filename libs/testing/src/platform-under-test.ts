@@ -9,7 +9,7 @@ import { AppProcess, buildAll, freePorts, runScript } from './app-process.js';
 import { Caller } from './caller.js';
 import { commandProcess, runCommand, type EndedCommand } from './command-process.js';
 import { eventually } from './eventually.js';
-import { inTurn } from './in-turn.js';
+import { inTurn } from './advisory-lock.js';
 import { copyMigrated } from './migrated-copy.js';
 import { serviceKeys } from './service-keys.js';
 import { requiredVariable } from './required-variable.js';
