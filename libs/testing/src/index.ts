@@ -16,7 +16,7 @@ export { expectChildrenShare } from './children-share-a-bound.js';
 export { DatabaseFault, type Fault } from './database-fault.js';
 export { TcpLink } from './tcp-link.js';
 export { DnsServer } from './dns-server.js';
-export { draws } from './draws.js';
+export { draws } from './property-runs.js';
 export { contactChange, domainEvent, type ProbeEvent } from './domain-event.js';
 export { eventually } from './eventually.js';
 export { EventReader } from './event-reader.js';
