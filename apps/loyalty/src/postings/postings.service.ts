@@ -17,7 +17,7 @@ import { LedgerService } from '../ledger/ledger.service.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 import { contactsOf } from '../ledger/subjects.js';
 import type { TransactionDto } from '../ledger/transaction.dto.js';
-import { type Effect, moveEffect } from './movement.js';
+import { type Effect, moveEffect } from './posting-effect.js';
 import { createdAnswer } from './posted-answers.js';
 import type { CreateTransactionDto } from './posting.dto.js';
 import { type Posting, readPosting } from './read-posting.js';

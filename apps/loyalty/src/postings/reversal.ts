@@ -15,7 +15,7 @@ import {
   takeFrom,
 } from '../ledger/lots.js';
 import { contactsOf, lockRefs } from '../ledger/subjects.js';
-import type { Effect } from './movement.js';
+import type { Effect } from './posting-effect.js';
 import { expiredOfCredit, type ReturnedLot, returnedLots } from './returned-lots.js';
 
 /** What comes back after its lot has ended is good for so long. */
