@@ -14,7 +14,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ActivityTypesService } from '../activity-types/activity-types.service.js';
-import type { KeptType } from '../activity-types/kept-type.js';
+import type { LockedType } from '../activity-types/locked-type.js';
 import { lacking, mergeValues } from '../fields/field-values.js';
 import { Refusals } from '../fields/refusals.js';
 import { OPEN, turn } from './activity-turns.js';
@@ -148,7 +148,7 @@ export class ActivitiesService {
   }
 
   /** What the type decides: state, outcome and values after the body. */
-  private contentOf(type: KeptType, body: CreateActivityDto | UpdateActivityDto, row?: Activity) {
+  private contentOf(type: LockedType, body: CreateActivityDto | UpdateActivityDto, row?: Activity) {
     const refusals = new Refusals();
     const standing = turn(refusals, type, row ?? OPEN, body, this.clock.now());
     const stored = row?.values ?? {};
@@ -171,7 +171,7 @@ export class ActivitiesService {
     await this.assignees.demandMember(context.organizationId, assigneeId);
   }
 
-  private async typeOf(context: RequestContext, tx: Transaction, row: Activity): Promise<KeptType> {
+  private async typeOf(context: RequestContext, tx: Transaction, row: Activity): Promise<LockedType> {
     const type = await this.types.keep(context, tx, row.typeId);
     if (!type) throw new Error('The type of an activity is gone, which its foreign key does not allow');
     return type;
@@ -190,7 +190,7 @@ export class ActivitiesService {
   }
 }
 
-function demandActive(type: KeptType | undefined): KeptType {
+function demandActive(type: LockedType | undefined): LockedType {
   if (type && type.deletedAt === null) return type;
   const code = type ? 'reference_deleted' : 'reference_not_found';
   const detail = type ? 'This activity type is soft-deleted.' : 'There is no such activity type.';

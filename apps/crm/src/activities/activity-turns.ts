@@ -1,5 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
-import type { KeptType } from '../activity-types/kept-type.js';
+import type { LockedType } from '../activity-types/locked-type.js';
 import type { Refusals } from '../fields/refusals.js';
 import type { Activity, ActivityStatus } from './activity.entity.js';
 
@@ -21,7 +21,7 @@ export const OPEN: Standing = { status: 'open', outcome: null, completedAt: null
  */
 export function turn(
   refusals: Refusals,
-  type: KeptType,
+  type: LockedType,
   before: Standing,
   given: GivenStanding,
   now: Date,
@@ -45,7 +45,7 @@ export function turn(
 
 function checkOutcome(
   refusals: Refusals,
-  { outcomes, outcomeRequired }: KeptType,
+  { outcomes, outcomeRequired }: LockedType,
   former: string | null,
   outcome: string | null,
   chosen: boolean,

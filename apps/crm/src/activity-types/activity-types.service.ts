@@ -12,7 +12,7 @@ import { readFields } from '../fields/read-fields.js';
 import { Refusals } from '../fields/refusals.js';
 import type { CreateActivityTypeDto, UpdateActivityTypeDto } from './activity-type.dto.js';
 import { ActivityType, activityTypeEvent } from './activity-type.entity.js';
-import type { KeptType } from './kept-type.js';
+import type { LockedType } from './locked-type.js';
 import { readOutcomes, removedOutcomes } from './outcome.js';
 import { holdType, keepType } from './type-locks.js';
 import { type ActivitiesOfType, demandFields, demandNoneEnded } from './uses-of-types.js';
@@ -136,15 +136,15 @@ export class ActivityTypesService {
   }
 
   /** The type, soft-deleted or not, as it stays until the transaction ends; undefined if there is none. */
-  async keep(context: RequestContext, tx: Transaction, id: string): Promise<KeptType | undefined> {
+  async keep(context: RequestContext, tx: Transaction, id: string): Promise<LockedType | undefined> {
     await keepType(tx, id);
     const rows = await tx.query(THERE, [tx.organizationId, id]);
     return rows.length === 0 ? undefined : this.activityTypes.get(context, id, 'any', tx);
   }
 
   /** The fields of these types, soft-deleted ones too. */
-  async fieldsOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, KeptType['fields']>> {
-    const rows = await tx.query<Pick<KeptType, 'id' | 'fields'>>(FIND, [
+  async fieldsOf(tx: Transaction, ids: readonly string[]): Promise<Map<string, LockedType['fields']>> {
+    const rows = await tx.query<Pick<LockedType, 'id' | 'fields'>>(FIND, [
       tx.organizationId,
       [...new Set(ids)],
     ]);
