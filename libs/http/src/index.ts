@@ -119,7 +119,7 @@ export { Batcher } from './jobs/batcher.js';
 export { FailingPieces, FailureAllowance } from './jobs/failing-pieces.js';
 export { FailingTurns } from './jobs/failing-turns.js';
 export { JobSignal } from './jobs/job-signal.js';
-export { Pace } from './jobs/pace.js';
+export { Pace } from './jobs/idle-backoff.js';
 export { PollingJob } from './jobs/polling-job.js';
 export { SteadyLoop } from './jobs/steady-loop.js';
 export { turns, type Turn, type TurnsOptions } from './jobs/turns.js';

@@ -6,7 +6,7 @@ import { metrics } from '../observe/metrics.js';
 import { yieldLoop } from '../reading/event-loop.js';
 import { backgroundWork, type BackgroundWork } from './background-work.js';
 import { JOB_LABEL } from './job-label.js';
-import { Pace, type Quiet } from './pace.js';
+import { Pace, type Quiet } from './idle-backoff.js';
 
 /** Of its pace, so that the instances of a module do not look at the same moment. */
 const JITTER = 0.2;

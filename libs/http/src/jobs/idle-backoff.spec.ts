@@ -1,5 +1,5 @@
 import { jest } from '@jest/globals';
-import { Pace } from './pace.js';
+import { Pace } from './idle-backoff.js';
 
 describe('a pace', () => {
   beforeEach(() => {
