@@ -4,7 +4,7 @@ import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { checkAddress, type CheckedAddress } from '../../addresses/address.js';
 import { AddressKeys } from '../../addresses/address-keys.provider.js';
-import { identityLetter } from '../../identity-mail/identity-letters.js';
+import { identityMail } from '../../identity-mail/identity-mail-texts.js';
 import { IdentityLinks, type IdentityLink, type LinkRef } from '../../identity-mail/identity-links.js';
 import { IdentityMailLimits } from '../../identity-mail/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig, type PlatformSmtp } from '../../messaging.config.js';
@@ -95,7 +95,7 @@ export class IdentityPreparation extends SendPreparation {
 
   private async compose(open: Open, smtp: PlatformSmtp, date: Date): Promise<ReadySend> {
     const { send, ref, said, address } = open;
-    const written = identityLetter({
+    const written = identityMail({
       kind: ref.kind === 'account' ? ref.about : (said.notice ?? said.about ?? ref.kind),
       locale: send.locale ?? said.locale ?? null,
       organizationName: said.organization_name,

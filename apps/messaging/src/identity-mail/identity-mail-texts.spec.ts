@@ -1,6 +1,6 @@
-import { identityLetter, type LetterFacts } from './identity-letters.js';
+import { identityMail, type MailFacts } from './identity-mail-texts.js';
 
-const facts: LetterFacts = {
+const facts: MailFacts = {
   kind: 'password_reset',
   locale: 'es-CL',
   organizationName: 'Tienda',
@@ -8,9 +8,9 @@ const facts: LetterFacts = {
   expiresAt: new Date('2031-03-05T17:08:00.000Z'),
 };
 
-describe('the letter of a password reset', () => {
+describe('the mail of a password reset', () => {
   it('says until when its link works', () => {
-    const { text, html } = identityLetter(facts);
+    const { text, html } = identityMail(facts);
     for (const content of [text, html]) {
       expect(content).toContain('Sirve una sola vez y hasta el 5 de marzo de 2031 a las 17:08 UTC.');
       expect(content).toContain(facts.link);
@@ -19,7 +19,7 @@ describe('the letter of a password reset', () => {
 
   it('has no link but its own, whatever the organization calls itself', () => {
     const organizationName = 'Payroll: sign in at https://evil.example/now or evil。example';
-    const { subject, text, html } = identityLetter({ ...facts, organizationName });
+    const { subject, text, html } = identityMail({ ...facts, organizationName });
     for (const content of [subject, text, html].map((part) => part.replaceAll(String(facts.link), ''))) {
       expect(content).not.toMatch(/https?:\/\/[^"]*evil/);
       expect(content).not.toMatch(/evil[.。]\S/);
@@ -30,7 +30,7 @@ describe('the letter of a password reset', () => {
     ['en', 'Somebody tries passwords for your account'],
     ['es', 'Alguien prueba contraseñas en tu cuenta'],
   ])('says in %s that somebody tries passwords, with a link to a new one', (locale, subject) => {
-    const written = identityLetter({ ...facts, kind: 'wrong_passwords', locale });
+    const written = identityMail({ ...facts, kind: 'wrong_passwords', locale });
     expect(written.subject).toBe(subject);
     for (const content of [written.text, written.html]) expect(content).toContain(facts.link);
   });
@@ -39,7 +39,7 @@ describe('the letter of a password reset', () => {
     ['en', 'You sign in through your organization'],
     ['es', 'Ingresas a través de tu organización'],
   ])('says in %s, without a link, that there is no password', (locale, subject) => {
-    const written = identityLetter({ ...facts, kind: 'single_sign_on', locale, link: null });
+    const written = identityMail({ ...facts, kind: 'single_sign_on', locale, link: null });
     expect(written.subject).toBe(subject);
     for (const content of [written.text, written.html]) {
       expect(content).toContain('Tienda');
@@ -48,7 +48,7 @@ describe('the letter of a password reset', () => {
   });
 });
 
-describe('the letter about a change of an account', () => {
+describe('the mail about a change of an account', () => {
   const CHANGES = [
     ['password_changed', 'Your password was changed', 'Tu contraseña cambió'],
     [
@@ -80,7 +80,7 @@ describe('the letter about a change of an account', () => {
       ['en', english, 'on 5 March 2031 at 17:08 UTC'],
       ['es', spanish, 'el 5 de marzo de 2031 a las 17:08 UTC'],
     ] as const) {
-      const written = identityLetter({ ...facts, kind, locale, link, at });
+      const written = identityMail({ ...facts, kind, locale, link, at });
       expect(written.subject).toBe(subject);
       for (const content of [written.text, written.html]) {
         expect(content).toContain(when);
@@ -99,16 +99,16 @@ describe('the letter about a change of an account', () => {
     ['es', 'Se quitaron los segundos factores de tu cuenta', '“Phone”, “Tablet” y “Pay at evil. example”'],
   ])('names in %s all factors that were removed at once, and leads to none', (locale, subject, listed) => {
     const names = ['Phone', 'Tablet', 'Pay at evil.example'];
-    const written = identityLetter({ ...facts, kind: 'factor_removed', locale, link, at, names });
+    const written = identityMail({ ...facts, kind: 'factor_removed', locale, link, at, names });
     expect(written.subject).toBe(subject);
     for (const content of [written.text, written.html]) expect(content).toContain(listed);
-    const one = identityLetter({ ...facts, kind: 'factor_removed', locale, link, at, names: ['Phone'] });
+    const one = identityMail({ ...facts, kind: 'factor_removed', locale, link, at, names: ['Phone'] });
     expect(one.text).toContain('UTC: “Phone”.');
   });
 
   it.each(CHANGES)('names no password in that of %s to who has none', (kind) => {
     for (const locale of ['en', 'es']) {
-      const { text, html } = identityLetter({ ...facts, kind, locale, link: null, at });
+      const { text, html } = identityMail({ ...facts, kind, locale, link: null, at });
       for (const content of [text, html]) expect(content).not.toMatch(/https?:|href|button|undefined|null/i);
       expect(text).not.toMatch(/new password|contraseña nueva/i);
     }

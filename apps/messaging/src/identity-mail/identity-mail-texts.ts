@@ -1,17 +1,17 @@
-import { accountLetter } from './account-letters.js';
+import { accountMailTexts } from './account-mail-texts.js';
 import type { AccountChange, LinkKind } from './identity-links.js';
-import { letter, type Language, type Letter, type LetterTexts } from './letter.js';
+import { renderMail, type Language, type RenderedMail, type MailTexts } from './render-mail.js';
 
-/** What a letter is about: a link, that there is none, or why one comes that nobody asked for. */
-type LetterKind = Exclude<LinkKind, 'account'> | 'single_sign_on' | 'wrong_passwords';
+/** What a mail is about: a link, that there is none, or why one comes that nobody asked for. */
+type MailKind = Exclude<LinkKind, 'account'> | 'single_sign_on' | 'wrong_passwords';
 
-/** What a letter of identity's says. */
-export interface LetterFacts {
-  readonly kind: LetterKind | AccountChange;
+/** What a mail of identity's says. */
+export interface MailFacts {
+  readonly kind: MailKind | AccountChange;
   /** What the person or the organization asked for; cut to the languages there are. */
   readonly locale: string | null;
   readonly organizationName: string;
-  /** Where the letter leads; null for one that only says something. */
+  /** Where the mail leads; null for one that only says something. */
   readonly link: string | null;
   readonly expiresAt: Date | null;
   /** The time of a change of an account. */
@@ -20,12 +20,12 @@ export interface LetterFacts {
   readonly names?: readonly string[];
 }
 
-type Write = (organization: string, until: string) => LetterTexts;
+type Write = (organization: string, until: string) => MailTexts;
 
 /** In which language what names none of ours is written. */
 const DEFAULT_LANGUAGE = 'en';
 
-const LETTERS: Readonly<Record<LetterKind, Readonly<Record<Language, Write>>>> = {
+const MAILS: Readonly<Record<MailKind, Readonly<Record<Language, Write>>>> = {
   invitation: {
     en: (organization, until) => ({
       subject: `You are invited to ${organization}`,
@@ -132,28 +132,28 @@ const WHEN: Readonly<Record<Language, (when: string) => string>> = {
   es: (when) => ` el ${when} UTC`,
 };
 
-/** The platform's own letters (identity.md §3): an organization gives its name to them and nothing else. */
-export function identityLetter(facts: LetterFacts): Letter & { readonly locale: Language } {
+/** The platform's own mails (identity.md §3): an organization gives its name to them and nothing else. */
+export function identityMail(facts: MailFacts): RenderedMail & { readonly locale: Language } {
   const locale = languageOf(facts.locale);
-  return { locale, ...letter(locale, textsOf(facts, locale), facts.link) };
+  return { locale, ...renderMail(locale, textsOf(facts, locale), facts.link) };
 }
 
 function textsOf(
-  { kind, organizationName, link, expiresAt, at, names = [] }: LetterFacts,
+  { kind, organizationName, link, expiresAt, at, names = [] }: MailFacts,
   locale: Language,
-): LetterTexts {
+): MailTexts {
   const organization = nameOf(organizationName);
-  if (!isLetterKind(kind)) {
+  if (!isMailKind(kind)) {
     const when = at === undefined ? '' : WHEN[locale](dateIn(locale, at));
     const facts = { organization, when, leads: link !== null, names: names.map(nameOf) };
-    return accountLetter(kind, locale, facts);
+    return accountMailTexts(kind, locale, facts);
   }
   const until = expiresAt === null ? '' : UNTIL[locale](dateIn(locale, expiresAt));
-  return LETTERS[kind][locale](organization, until);
+  return MAILS[kind][locale](organization, until);
 }
 
-function isLetterKind(kind: LetterFacts['kind']): kind is LetterKind {
-  return kind in LETTERS;
+function isMailKind(kind: MailFacts['kind']): kind is MailKind {
+  return kind in MAILS;
 }
 
 function languageOf(locale: string | null): Language {

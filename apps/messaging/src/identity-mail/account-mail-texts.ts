@@ -1,7 +1,7 @@
 import type { AccountChange } from './identity-links.js';
-import type { Language, LetterTexts } from './letter.js';
+import type { Language, MailTexts } from './render-mail.js';
 
-/** Facts that a letter about a change of an account says beside the change. */
+/** Facts that a mail about a change of an account says beside the change. */
 interface AccountFacts {
   /** The name of the organization at which the account is. */
   readonly organization: string;
@@ -84,7 +84,7 @@ const CHANGES: Readonly<Record<Language, Readonly<Record<AccountChange, Change>>
   },
 };
 
-const ADVICE: Readonly<Record<Language, (facts: AccountFacts) => Omit<LetterTexts, 'subject' | 'title'>>> = {
+const ADVICE: Readonly<Record<Language, (facts: AccountFacts) => Omit<MailTexts, 'subject' | 'title'>>> = {
   en: ({ organization, leads }) => ({
     paragraphs: [
       'If it was you, or you had asked for it, you need not do anything.',
@@ -110,7 +110,7 @@ const ADVICE: Readonly<Record<Language, (facts: AccountFacts) => Omit<LetterText
 };
 
 /** Tells a person what has become of the ways by which they sign in, and what to do where they did not do it. */
-export function accountLetter(kind: AccountChange, language: Language, facts: AccountFacts): LetterTexts {
+export function accountMailTexts(kind: AccountChange, language: Language, facts: AccountFacts): MailTexts {
   const { subject: ofOne, subjectOfSeveral = ofOne, happened } = CHANGES[language][kind];
   const subject = facts.names.length > 1 ? subjectOfSeveral : ofOne;
   const { paragraphs, ...rest } = ADVICE[language](facts);

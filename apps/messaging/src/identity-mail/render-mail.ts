@@ -1,12 +1,12 @@
 /** Languages in which the platform writes. */
 export type Language = 'en' | 'es';
 
-/** The texts of one letter in one language: plain text, whatever stands in it. */
-export interface LetterTexts {
+/** The texts of one mail in one language: plain text, whatever stands in it. */
+export interface MailTexts {
   readonly subject: string;
   readonly title: string;
   readonly paragraphs: readonly string[];
-  /** Of a letter that leads somewhere. */
+  /** Of a mail that leads somewhere. */
   readonly button?: string;
   /** Before the link in full, for who cannot press the button. */
   readonly instead?: string;
@@ -15,7 +15,7 @@ export interface LetterTexts {
 }
 
 /** A mail as it is composed. */
-export interface Letter {
+export interface RenderedMail {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
@@ -50,7 +50,7 @@ function escaped(text: string): string {
  * A mail of one message and, where it leads anywhere, one button: tables and inline styles, which is what mail programs
  * agree on; one column that fits a phone, colours for the dark, and the link in full for those who see no button.
  */
-export function letter(locale: string, texts: LetterTexts, link: string | null): Letter {
+export function renderMail(locale: string, texts: MailTexts, link: string | null): RenderedMail {
   const { subject, title, paragraphs, button = '', closing } = texts;
   const body = paragraphs
     .map((paragraph) => `<p class="text" style="${FONT}; ${TEXT}">${escaped(paragraph)}</p>`)
@@ -87,7 +87,7 @@ export function letter(locale: string, texts: LetterTexts, link: string | null):
   return { subject, html, text };
 }
 
-function linked({ button = '', instead = '' }: LetterTexts, link: string): string {
+function linked({ button = '', instead = '' }: MailTexts, link: string): string {
   const href = escaped(link);
   return `
             <table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin: 28px 0;">
