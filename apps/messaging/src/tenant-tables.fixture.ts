@@ -54,7 +54,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     technical: {
       'campaigns/runs/campaign-runs.ts: how far the run has come':
         'id campaign_id correlation_id claim due_at told_at started_at finished_at',
-      'campaigns/runs/gathering.ts: how far the run has come': 'after_at after_id',
+      'campaigns/runs/audience-snapshot.ts: how far the run has come': 'after_at after_id',
       'campaigns/runs/run-worker.ts: how far the run has come': 'worked_at',
     },
     organization: 'goes with campaigns',

@@ -13,7 +13,7 @@ import { CampaignMembersRepository } from './runs/campaign-members.repository.js
 import { CampaignRuns } from './runs/campaign-runs.js';
 import { RunEnding } from './runs/ending.js';
 import { ForgottenRuns } from './runs/forgotten-runs.js';
-import { AudienceGathering } from './runs/gathering.js';
+import { AudienceSnapshot } from './runs/audience-snapshot.js';
 import { HandingOver } from './runs/handing-over.js';
 import { KnownMembers } from './runs/known-members.js';
 import { RunSignal } from './runs/run-signal.js';
@@ -25,7 +25,7 @@ import { RunWorker } from './runs/run-worker.js';
   controllers: [CampaignsController],
   providers: [
     AcceptanceReader,
-    AudienceGathering,
+    AudienceSnapshot,
     Audiences,
     CampaignCheck,
     CampaignContentCheck,

@@ -4,7 +4,7 @@ import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platfo
 import { FailingTurns, ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { AudienceGathering } from './gathering.js';
+import { AudienceSnapshot } from './audience-snapshot.js';
 import { CampaignRuns } from './campaign-runs.js';
 import { HandingOver } from './handing-over.js';
 import { RunEnding } from './ending.js';
@@ -63,7 +63,7 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
-    private readonly gathering: AudienceGathering,
+    private readonly gathering: AudienceSnapshot,
     private readonly handingOver: HandingOver,
     private readonly ending: RunEnding,
     private readonly runs: CampaignRuns,

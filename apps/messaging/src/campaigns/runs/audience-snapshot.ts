@@ -18,7 +18,7 @@ const MOVE = `
  * again.
  */
 @Injectable()
-export class AudienceGathering {
+export class AudienceSnapshot {
   constructor(
     private readonly database: Database,
     private readonly audiences: Audiences,
