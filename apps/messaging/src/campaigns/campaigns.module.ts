@@ -14,7 +14,7 @@ import { CampaignRuns } from './runs/campaign-runs.js';
 import { RunEnding } from './runs/ending.js';
 import { ForgottenRuns } from './runs/forgotten-runs.js';
 import { AudienceSnapshot } from './runs/audience-snapshot.js';
-import { HandingOver } from './runs/handing-over.js';
+import { AudienceDispatch } from './runs/audience-dispatch.js';
 import { KnownMembers } from './runs/known-members.js';
 import { RunSignal } from './runs/run-signal.js';
 import { RunWorker } from './runs/run-worker.js';
@@ -35,7 +35,7 @@ import { RunWorker } from './runs/run-worker.js';
     CampaignsService,
     ErasedMembers,
     ForgottenRuns,
-    HandingOver,
+    AudienceDispatch,
     KnownMembers,
     RunEnding,
     RunSignal,

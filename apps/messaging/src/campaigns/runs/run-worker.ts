@@ -6,7 +6,7 @@ import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
 import { AudienceSnapshot } from './audience-snapshot.js';
 import { CampaignRuns } from './campaign-runs.js';
-import { HandingOver } from './handing-over.js';
+import { AudienceDispatch } from './audience-dispatch.js';
 import { RunEnding } from './ending.js';
 import { RunSignal } from './run-signal.js';
 import { TAKEN_COLUMNS, toWorkedRun, type Next, type TakenRow, type WorkedRun } from './worked-run.js';
@@ -64,7 +64,7 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly gathering: AudienceSnapshot,
-    private readonly handingOver: HandingOver,
+    private readonly handingOver: AudienceDispatch,
     private readonly ending: RunEnding,
     private readonly runs: CampaignRuns,
     private readonly signal: RunSignal,

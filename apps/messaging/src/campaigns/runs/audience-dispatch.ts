@@ -52,7 +52,7 @@ interface Look {
  * takes no memory, and one that is paused has little on its way. Member and send change in one transaction.
  */
 @Injectable()
-export class HandingOver {
+export class AudienceDispatch {
   constructor(
     private readonly database: Database,
     private readonly known: KnownMembers,
