@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
-import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';

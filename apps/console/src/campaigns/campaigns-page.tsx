@@ -6,7 +6,7 @@ import { MessageTabs } from '../messages/message-tabs.tsx';
 import { CHANNELS } from '../messages/vocabulary.ts';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
-import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { useChangeOf } from '../ui/beside.tsx';
+import { useChangeOf } from '../ui/list-page.tsx';
 import { Filters } from '../ui/filters.tsx';
 import { Empty, Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { useChangeOf } from '../ui/beside.tsx';
+import { useChangeOf } from '../ui/list-page.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Empty } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';

@@ -3,7 +3,7 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { useChangeOf } from '../ui/beside.tsx';
+import { useChangeOf } from '../ui/list-page.tsx';
 import { Button, ButtonLink } from '../ui/button.tsx';
 import { instantsOf, NO_GROUP, RATES, sendsOf, type Figures } from './deliverability.ts';
 import { GroupName, useGroupNames } from './group-name.tsx';

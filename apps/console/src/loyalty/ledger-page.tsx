@@ -6,7 +6,7 @@ import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Rows, useChangeOf } from '../ui/beside.tsx';
+import { Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, useChangeOf } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import type { NewFormProps } from '../ui/beside.tsx';
+import type { NewFormProps } from '../ui/list-page.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useNewDraft } from '../ui/use-draft.tsx';
 import type { ObjectDefinition } from './object.ts';

@@ -1,7 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useLocale, useTranslations } from 'use-intl';
-import { DeletedFilter, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, useChangeOf } from '../ui/list-page.tsx';
 import { Filters, FilterInstant, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { readNumber, writeNumber } from '../ui/number-text.ts';
 import { filterFields, type ObjectDefinition, type ObjectField } from './object.ts';

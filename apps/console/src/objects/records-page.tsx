@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { useList, type ListPage as ListAnswer } from '../ui/list.ts';

@@ -5,7 +5,7 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { AddButton, DeletedFilter } from '../ui/beside.tsx';
+import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';

@@ -6,7 +6,7 @@ import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { DeletedFilter } from '../ui/beside.tsx';
+import { DeletedFilter } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { DeletedFilter } from '../ui/beside.tsx';
+import { DeletedFilter } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';

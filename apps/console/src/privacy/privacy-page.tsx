@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
-import { ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { ContactName } from '../people/person.tsx';
 import { Badge } from '../ui/badge.tsx';

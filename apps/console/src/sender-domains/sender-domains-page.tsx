@@ -5,7 +5,7 @@ import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { lateOf } from '../ui/late.tsx';
-import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/beside.tsx';
+import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { FormFrame } from '../ui/draft-form.tsx';

@@ -5,7 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { EnabledFilter } from '../../ui/beside.tsx';
+import { EnabledFilter } from '../../ui/list-page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
