@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
@@ -16,8 +16,8 @@ import { AttributeState } from './attribute-facts.tsx';
 import type { AttributesSearch } from './search-params.ts';
 
 const attributesRoute = getRouteApi('/o/$organization/attributes');
-const NewAttributePanel = lateOf(async () => (await import('./new-attribute.tsx')).NewAttributePanel);
-const AttributePanel = lateOf(async () => (await import('./attribute-panel.tsx')).AttributePanel);
+const NewAttributePanel = lazyPart(async () => (await import('./new-attribute.tsx')).NewAttributePanel);
+const AttributePanel = lazyPart(async () => (await import('./attribute-panel.tsx')).AttributePanel);
 
 /** A conversion that was seen to run is seen to end. */
 const READ_EVERY_MS = 5_000;

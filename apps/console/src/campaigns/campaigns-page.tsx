@@ -5,7 +5,7 @@ import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { CHANNELS } from '../messages/vocabulary.ts';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -18,8 +18,8 @@ import { CampaignStateBadge } from './campaign-state.tsx';
 import type { CampaignsSearch } from './search-params.ts';
 
 const campaignsRoute = getRouteApi('/o/$organization/messages/campaigns');
-const NewCampaign = lateOf(async () => (await import('./new-campaign.tsx')).NewCampaign);
-const CampaignPanel = lateOf(async () => (await import('./campaign-panel.tsx')).CampaignPanel);
+const NewCampaign = lazyPart(async () => (await import('./new-campaign.tsx')).NewCampaign);
+const CampaignPanel = lazyPart(async () => (await import('./campaign-panel.tsx')).CampaignPanel);
 
 /** One that runs is seen to go on. */
 const READ_EVERY_MS = 5_000;

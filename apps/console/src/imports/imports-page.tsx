@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -15,8 +15,8 @@ import { STATES, type ImportsSearch } from './search-params.ts';
 import type { ImportSummary } from './use-imports.ts';
 
 const importsRoute = getRouteApi('/o/$organization/contacts/imports');
-const NewImportPanel = lateOf(async () => (await import('./new-import.tsx')).NewImportPanel);
-const ImportPanel = lateOf(async () => (await import('./import-panel.tsx')).ImportPanel);
+const NewImportPanel = lazyPart(async () => (await import('./new-import.tsx')).NewImportPanel);
+const ImportPanel = lazyPart(async () => (await import('./import-panel.tsx')).ImportPanel);
 
 const LOOK_EVERY_MS = 5_000;
 

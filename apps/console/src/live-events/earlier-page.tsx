@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
 import { useList } from '../ui/list.ts';
@@ -13,7 +13,7 @@ import { EventsFrame } from './events-frame.tsx';
 import type { EarlierSearch } from './search-params.ts';
 
 const earlierEventsRoute = getRouteApi('/o/$organization/events/earlier');
-const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
+const EventPanel = lazyPart(async () => (await import('./event-panel.tsx')).EventPanel);
 
 const PAGE = 100;
 

@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useRef, useState, type FocusEvent, type ReactNode, type UIEvent } from 'react';
 import { useTranslations } from 'use-intl';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable } from '../ui/data-table.tsx';
@@ -15,7 +15,7 @@ import type { EventsSearch } from './search-params.ts';
 import { useLiveEvents } from './use-live-events.ts';
 
 const eventsRoute = getRouteApi('/o/$organization/events');
-const EventPanel = lateOf(async () => (await import('./event-panel.tsx')).EventPanel);
+const EventPanel = lazyPart(async () => (await import('./event-panel.tsx')).EventPanel);
 
 /** So far from its top a list is being read, and does not move under the eyes. */
 const READING_PX = 8;

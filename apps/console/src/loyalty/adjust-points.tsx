@@ -1,11 +1,11 @@
 import { Plus } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 
-const AdjustForm = lateOf(async () => (await import('./adjust-form.tsx')).AdjustForm);
+const AdjustForm = lazyPart(async () => (await import('./adjust-form.tsx')).AdjustForm);
 
 /** The way to give points to a contact, or to take some. */
 export function AdjustPoints({ contactId }: { contactId: string | undefined }): ReactNode {

@@ -4,7 +4,7 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -21,7 +21,7 @@ import { KINDS, type LedgerSearch } from './search-params.ts';
 import type { Transaction } from './use-transaction.ts';
 
 const ledgerRoute = getRouteApi('/o/$organization/loyalty');
-const TransactionPanel = lateOf(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
+const TransactionPanel = lazyPart(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, SearchField } from '../ui/filters.tsx';
@@ -16,8 +16,8 @@ import type { Rule } from './rule-draft.ts';
 import { FormulaWords, RuleState } from './rule-facts.tsx';
 
 const loyaltyRulesRoute = getRouteApi('/o/$organization/loyalty/rules');
-const NewRulePanel = lateOf(async () => (await import('./new-rule.tsx')).NewRulePanel);
-const RulePanel = lateOf(async () => (await import('./rule-panel.tsx')).RulePanel);
+const NewRulePanel = lazyPart(async () => (await import('./new-rule.tsx')).NewRulePanel);
+const RulePanel = lazyPart(async () => (await import('./rule-panel.tsx')).RulePanel);
 
 /** What gives points for which events. */
 export function RulesPage(): ReactNode {

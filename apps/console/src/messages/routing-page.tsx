@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, EnabledFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../ui/filters.tsx';
@@ -17,8 +17,8 @@ import { useTemplateNames } from './use-routing.ts';
 import { CHANNELS, ROUTABLE_EVENTS } from './vocabulary.ts';
 
 const routingRoute = getRouteApi('/o/$organization/messages/routing');
-const NewRouting = lateOf(async () => (await import('./new-routing.tsx')).NewRouting);
-const RoutingPanel = lateOf(async () => (await import('./routing-panel.tsx')).RoutingPanel);
+const NewRouting = lazyPart(async () => (await import('./new-routing.tsx')).NewRouting);
+const RoutingPanel = lazyPart(async () => (await import('./routing-panel.tsx')).RoutingPanel);
 
 /** Which events send which messages. */
 export function RoutingPage(): ReactNode {

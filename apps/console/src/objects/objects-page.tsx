@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Filters } from '../ui/filters.tsx';
@@ -15,8 +15,8 @@ import { definitionOf, openFields, type ObjectDefinition } from './object.ts';
 import { DEFINITION_SORTS, type DefinitionsSearch } from './search-params.ts';
 
 const objectsRoute = getRouteApi('/o/$organization/objects');
-const NewDefinition = lateOf(async () => (await import('./new-definition.tsx')).NewDefinition);
-const DefinitionPanel = lateOf(async () => (await import('./definition-panel.tsx')).DefinitionPanel);
+const NewDefinition = lazyPart(async () => (await import('./new-definition.tsx')).NewDefinition);
+const DefinitionPanel = lazyPart(async () => (await import('./definition-panel.tsx')).DefinitionPanel);
 
 /** An index that was seen to be built is seen to be ready. */
 const READ_EVERY_MS = 10_000;

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -27,8 +27,8 @@ import { useNamedDefinition } from './use-objects.ts';
 import { ValueView } from './value-view.tsx';
 
 const recordsRoute = getRouteApi('/o/$organization/objects/$definition');
-const NewRecord = lateOf(async () => (await import('./new-record.tsx')).NewRecord);
-const RecordPanel = lateOf(async () => (await import('./record-panel.tsx')).RecordPanel);
+const NewRecord = lazyPart(async () => (await import('./new-record.tsx')).NewRecord);
+const RecordPanel = lazyPart(async () => (await import('./record-panel.tsx')).RecordPanel);
 
 /** So many fields are columns; a record that is opened shows all. */
 const MOST_COLUMNS = 8;

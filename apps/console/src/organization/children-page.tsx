@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -17,8 +17,8 @@ import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
 const childrenRoute = getRouteApi('/o/$organization/organization/children');
-const ChildPanel = lateOf(async () => (await import('./child-panel.tsx')).ChildPanel);
-const NewChild = lateOf(async () => (await import('./new-child.tsx')).NewChild);
+const ChildPanel = lazyPart(async () => (await import('./child-panel.tsx')).ChildPanel);
+const NewChild = lazyPart(async () => (await import('./new-child.tsx')).NewChild);
 
 type Child = ItemOf<'/v1/identity/organizations'>;
 const STATUSES = ['active', 'suspended'] as const;

@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -18,8 +18,8 @@ import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
 const clientsRoute = getRouteApi('/o/$organization/organization/clients');
-const ClientPanel = lateOf(async () => (await import('./client-panel.tsx')).ClientPanel);
-const NewClientDialog = lateOf(async () => (await import('./new-client.tsx')).NewClientDialog);
+const ClientPanel = lazyPart(async () => (await import('./client-panel.tsx')).ClientPanel);
+const NewClientDialog = lazyPart(async () => (await import('./new-client.tsx')).NewClientDialog);
 
 const TYPES = ['confidential', 'public'] as const;
 

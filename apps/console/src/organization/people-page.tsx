@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { DeletedFilter } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
@@ -20,7 +20,7 @@ import { USER_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
 
 const peopleRoute = getRouteApi('/o/$organization/organization/people');
-const PersonPanel = lateOf(async () => (await import('./person-panel.tsx')).PersonPanel);
+const PersonPanel = lazyPart(async () => (await import('./person-panel.tsx')).PersonPanel);
 
 const STATUSES = ['invited', 'active', 'suspended'] as const;
 

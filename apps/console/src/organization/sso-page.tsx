@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -17,8 +17,8 @@ import { CONNECTION_TONES } from './tones.ts';
 import { useSearch } from './use-search.ts';
 
 const ssoRoute = getRouteApi('/o/$organization/organization/sso');
-const ConnectionPanel = lateOf(async () => (await import('./connection-panel.tsx')).ConnectionPanel);
-const NewConnectionDialog = lateOf(async () => (await import('./new-connection.tsx')).NewConnectionDialog);
+const ConnectionPanel = lazyPart(async () => (await import('./connection-panel.tsx')).ConnectionPanel);
+const NewConnectionDialog = lazyPart(async () => (await import('./new-connection.tsx')).NewConnectionDialog);
 
 const STATUSES = ['draft', 'active', 'inactive'] as const;
 

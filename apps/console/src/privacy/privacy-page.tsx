@@ -3,7 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { ContactName } from '../people/person.tsx';
@@ -19,8 +19,8 @@ import { STATES, TYPES, type PrivacySearch } from './search-params.ts';
 import { requestsQuery, type SubjectRequest } from './subject-request.ts';
 
 const privacyRoute = getRouteApi('/o/$organization/privacy');
-const NewRequestPanel = lateOf(async () => (await import('./new-request.tsx')).NewRequestPanel);
-const RequestPanel = lateOf(async () => (await import('./request-panel.tsx')).RequestPanel);
+const NewRequestPanel = lazyPart(async () => (await import('./new-request.tsx')).NewRequestPanel);
+const RequestPanel = lazyPart(async () => (await import('./request-panel.tsx')).RequestPanel);
 
 const READ_EVERY_MS = 10_000;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { MessageTabs } from '../messages/message-tabs.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { lateOf } from '../ui/late.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { DeletedFilter, ListPage, Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -21,7 +21,7 @@ import { DOMAIN_SORTS, DOMAIN_STATES, foundOf, type SenderDomain } from './sende
 import { useCreateSenderDomain } from './use-sender-domains.ts';
 
 const senderDomainsRoute = getRouteApi('/o/$organization/messages/sender-domains');
-const SenderDomainPanel = lateOf(async () => (await import('./sender-domain-panel.tsx')).SenderDomainPanel);
+const SenderDomainPanel = lazyPart(async () => (await import('./sender-domain-panel.tsx')).SenderDomainPanel);
 
 /** A domain that is being verified is seen to be so. */
 const READ_EVERY_MS = 10_000;

@@ -6,7 +6,7 @@ import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { AccountButton } from './account-button.tsx';
-import { Late } from '../ui/late.tsx';
+import { LazyPart } from '../ui/lazy-part.tsx';
 import { menuFor } from './menu.ts';
 import { useKeys } from './use-keys.ts';
 
@@ -50,9 +50,9 @@ export function Shell(): ReactNode {
         <Outlet />
       </main>
       {palette && (
-        <Late>
+        <LazyPart>
           <CommandPalette open onClose={() => setPalette(false)} />
-        </Late>
+        </LazyPart>
       )}
     </div>
   );
@@ -62,9 +62,9 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactNode {
   const t = useTranslations('shell');
   return (
     <div className="flex min-h-0 grow flex-col gap-3 p-3">
-      <Late>
+      <LazyPart>
         <AccountButton />
-      </Late>
+      </LazyPart>
       <button
         type="button"
         onClick={onSearch}

@@ -5,7 +5,7 @@ import { PartFailure } from './page-failure.tsx';
 /** So long after its page, a part that nobody asked for yet is loaded: the first screen and its data go before it. */
 const LOADED_AFTER_MS = 2_000;
 
-interface LateProps {
+interface LazyPartProps {
   fallback?: ReactNode;
   /** In its place, where it does not come. */
   failure?: (props: ErrorComponentProps) => ReactNode;
@@ -13,7 +13,7 @@ interface LateProps {
 }
 
 /** A part whose file comes later; where it does not come, that part alone says so. */
-export function Late({ fallback, failure = PartFailure, children }: LateProps): ReactNode {
+export function LazyPart({ fallback, failure = PartFailure, children }: LazyPartProps): ReactNode {
   return (
     <CatchBoundary getResetKey={() => 'late'} errorComponent={failure}>
       <Suspense fallback={fallback}>{children}</Suspense>
@@ -25,16 +25,16 @@ export function Late({ fallback, failure = PartFailure, children }: LateProps): 
  * A panel or a form that stands in front of a page after a press: its file is none of those that the page waits for, and
  * is there by the time it is asked for. Where it does not come, the foot of the page says so.
  */
-export function lateOf<Props extends object>(
+export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
 ): ComponentType<Props> {
   const Part: ComponentType<Props> = lazy(async () => ({ default: await load() }));
   // Where it does not come, who asks for it is told so.
   setTimeout(() => void Promise.allSettled([load()]), LOADED_AFTER_MS);
   return (props) => (
-    <Late failure={FootFailure} fallback={<span aria-busy className="sr-only" />}>
+    <LazyPart failure={FootFailure} fallback={<span aria-busy className="sr-only" />}>
       {createElement(Part, props)}
-    </Late>
+    </LazyPart>
   );
 }
 
