@@ -7,7 +7,7 @@ import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
-import { Later } from '../ui/later.tsx';
+import { TimeDifference } from '../ui/time-difference.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import type { StoredEvent } from './entry.ts';
@@ -74,7 +74,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
         </Detail>
         <Detail name={t('received')}>
           <Time at={event.received_at} />{' '}
-          <Later ms={Date.parse(event.received_at) - Date.parse(event.occurred_at)} />
+          <TimeDifference ms={Date.parse(event.received_at) - Date.parse(event.occurred_at)} />
         </Detail>
         <Detail name={t('source')}>
           <bdi>{event.source}</bdi>

@@ -8,7 +8,7 @@ import { readTimeline } from '../contacts/timeline/use-timeline.ts';
 import { iconOf, toneOf, useWords } from '../contacts/timeline/words.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
-import { Later } from '../ui/later.tsx';
+import { TimeDifference } from '../ui/time-difference.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import type { StoredEvent } from './entry.ts';
 
@@ -85,7 +85,7 @@ function Caused({ item, since }: { item: Item; since: string }): ReactNode {
         {words.title(item)}
       </span>
       {item.type === 'send' && <Badge tone={toneOf(item.data.state)}>{words.state(item.data.state)}</Badge>}
-      <Later ms={Date.parse(takenUpAt(item)) - Date.parse(since)} />
+      <TimeDifference ms={Date.parse(takenUpAt(item)) - Date.parse(since)} />
     </li>
   );
 }

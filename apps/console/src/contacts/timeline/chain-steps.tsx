@@ -5,7 +5,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Id } from '../../ui/details.tsx';
 import { Json } from '../../ui/json.tsx';
-import { Later } from '../../ui/later.tsx';
+import { TimeDifference } from '../../ui/time-difference.tsx';
 import { Note } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
 import { comingOf, entriesOf, stepsOf, type Chain, type Item, type Step } from './chains.ts';
@@ -89,7 +89,7 @@ function StepRow({ step, first, history }: StepRowProps): ReactNode {
             <Time at={step.at} />
           </span>
         ) : (
-          <Later ms={step.afterMs} />
+          <TimeDifference ms={step.afterMs} />
         )}
       </p>
       {isItem ? (

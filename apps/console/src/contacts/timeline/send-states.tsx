@@ -2,7 +2,7 @@ import type { Schemas } from '@customer-platform/client';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Badge } from '../../ui/badge.tsx';
-import { Later } from '../../ui/later.tsx';
+import { TimeDifference } from '../../ui/time-difference.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { SendHistory } from './use-chain.ts';
@@ -38,7 +38,7 @@ export function SendStates({
           {history.steps.map((step, index) => (
             <li key={index} className="flex flex-wrap items-baseline gap-x-3">
               <span>{words.state(step.state)}</span>
-              {index > 0 && <Later ms={step.afterMs} />}
+              {index > 0 && <TimeDifference ms={step.afterMs} />}
               {step.attempt > 1 && (
                 <span className="text-xs text-soft">{t('timeline.attempt', { attempt: step.attempt })}</span>
               )}

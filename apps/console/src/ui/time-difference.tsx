@@ -3,7 +3,7 @@ import { useTranslations } from 'use-intl';
 import { elapsedOf } from './elapsed.ts';
 
 /** "1.2 s later": how much later one instant was than another. */
-export function Later({ ms }: { ms: number }): ReactNode {
+export function TimeDifference({ ms }: { ms: number }): ReactNode {
   const t = useTranslations('ui');
   const { unit, count } = elapsedOf(ms);
   return (
