@@ -2,10 +2,10 @@ import { Toast } from '@base-ui/react/toast';
 import { X } from 'lucide-react';
 import { useEffect, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import type { Sayings } from './sayings.ts';
+import type { ToastQueue } from './toast-queue.ts';
 
 /** Where what was done is said. */
-export function ToastStack({ sayings }: { sayings: Sayings }): ReactNode {
+export function ToastStack({ sayings }: { sayings: ToastQueue }): ReactNode {
   return (
     <Toast.Provider>
       <Toast.Portal>
@@ -17,7 +17,7 @@ export function ToastStack({ sayings }: { sayings: Sayings }): ReactNode {
   );
 }
 
-function Shown({ sayings }: { sayings: Sayings }): ReactNode {
+function Shown({ sayings }: { sayings: ToastQueue }): ReactNode {
   const { toasts, add } = Toast.useToastManager();
   const t = useTranslations('ui');
   useEffect(

@@ -2,17 +2,17 @@ import { createContext, lazy, Suspense, useContext, useEffect, useState, type Re
 import { CatchBoundary } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
 import { useReasonOf } from './problem-words.tsx';
-import { Sayings } from './sayings.ts';
+import { ToastQueue } from './toast-queue.ts';
 
 // Nothing is said before something was done: it comes after the first screen.
 const ToastStack = lazy(async () => ({ default: (await import('./toast-stack.tsx')).ToastStack }));
 const LOADED_AFTER_MS = 3_000;
 
-const SayingsContext = createContext<Sayings | undefined>(undefined);
+const SayingsContext = createContext<ToastQueue | undefined>(undefined);
 
 /** Says in a corner what was done; with a step back where there is one. */
 export function Toasts({ children }: { children: ReactNode }): ReactNode {
-  const [sayings] = useState(() => new Sayings());
+  const [sayings] = useState(() => new ToastQueue());
   const [wanted, setWanted] = useState(false);
   useEffect(() => {
     const want = (): void => setWanted(true);

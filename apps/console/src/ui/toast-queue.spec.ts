@@ -1,8 +1,8 @@
-import { Sayings } from './sayings.ts';
+import { ToastQueue } from './toast-queue.ts';
 
 describe('what is said', () => {
   it('before somebody shows it waits in its order, and asks for that once it is there', () => {
-    const sayings = new Sayings();
+    const sayings = new ToastQueue();
     const shown: string[] = [];
     let asked = 0;
     sayings.say({ title: 'a' });
@@ -20,7 +20,7 @@ describe('what is said', () => {
   });
 
   it('of a step back that fails is that it failed, and why; of one that succeeds nothing', async () => {
-    const sayings = new Sayings();
+    const sayings = new ToastQueue();
     const shown: { title: string; lead?: string; undo?: (() => void) | undefined }[] = [];
     sayings.shownBy((saying) => shown.push(saying));
     const failed = (error: unknown) => ({ title: 'not undone', lead: String(error) });

@@ -1,5 +1,5 @@
 /** That something was done, or was not. */
-interface Saying {
+interface Toast {
   title: string;
   /** Why, where it was not. */
   lead?: string;
@@ -8,19 +8,19 @@ interface Saying {
 }
 
 /** What is said before somebody is there to show it is kept until then, in its order. */
-export class Sayings {
-  private readonly waiting: Saying[] = [];
-  private show: ((saying: Saying) => void) | undefined;
+export class ToastQueue {
+  private readonly waiting: Toast[] = [];
+  private show: ((saying: Toast) => void) | undefined;
   private first: (() => void) | undefined;
 
-  say(saying: Saying): void {
+  say(saying: Toast): void {
     if (this.show !== undefined) return this.show(saying);
     this.waiting.push(saying);
     this.first?.();
   }
 
   /** Says what was done, with a step back; where that fails it says so, wherever one has gone by then. */
-  sayDone(title: string, undo: () => Promise<unknown>, failed: (error: unknown) => Saying): void {
+  sayDone(title: string, undo: () => Promise<unknown>, failed: (error: unknown) => Toast): void {
     this.say({ title, undo: () => void undo().catch((error: unknown) => this.say(failed(error))) });
   }
 
@@ -31,7 +31,7 @@ export class Sayings {
   }
 
   /** Shows all of it from now on. Answers how to end that. */
-  shownBy(show: (saying: Saying) => void): () => void {
+  shownBy(show: (saying: Toast) => void): () => void {
     this.show = show;
     for (const saying of this.waiting.splice(0)) show(saying);
     return () => (this.show = undefined);
