@@ -3,7 +3,7 @@ import { Search } from 'lucide-react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { fromLocal, toLocal } from './local-instant.ts';
-import { onceTypingRests } from './typing.ts';
+import { debounceTyping } from './debounce.ts';
 
 /** The row of filters under a title; what they hold is in the address. */
 export function Filters({ children }: { children: ReactNode }): ReactNode {
@@ -42,7 +42,7 @@ export function SearchField({ label, value, onChange, main = false, takes }: Sea
   useEffect(() => {
     const asked = wrong ? '' : typed;
     if (asked === sent.current) return;
-    return onceTypingRests(history, () => said.current((sent.current = asked)));
+    return debounceTyping(history, () => said.current((sent.current = asked)));
   }, [typed, wrong, history]);
   return (
     <label className={`block w-full ${main ? 'sm:w-80' : 'sm:w-72'}`}>

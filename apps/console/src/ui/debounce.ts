@@ -7,7 +7,7 @@ const RESTS_MS = 250;
  * its way, and a change of this one's address would call it off.
  * @returns what calls it off
  */
-export function onceTypingRests(history: RouterHistory, run: () => void): () => void {
+export function debounceTyping(history: RouterHistory, run: () => void): () => void {
   const { pathname } = history.location;
   const timer = setTimeout(end, RESTS_MS, run);
   const unsubscribe = history.subscribe(({ location }) => {

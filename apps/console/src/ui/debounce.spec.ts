@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { createMemoryHistory } from '@tanstack/react-router';
-import { onceTypingRests } from './typing.ts';
+import { debounceTyping } from './debounce.ts';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -8,7 +8,7 @@ afterEach(() => jest.useRealTimers());
 function typing() {
   const history = createMemoryHistory({ initialEntries: ['/o/acme/segments?name=a'] });
   const run = jest.fn();
-  return { history, run, callOff: onceTypingRests(history, run) };
+  return { history, run, callOff: debounceTyping(history, run) };
 }
 
 it('runs once typing rests', () => {
