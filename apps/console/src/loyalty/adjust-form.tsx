@@ -1,6 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
-import { Whose } from '../contacts/whose.tsx';
+import { ContactPicker } from '../contacts/contact-picker.tsx';
 import { Button } from '../ui/button.tsx';
 import { DialogActions } from '../ui/dialog.tsx';
 import { InstantField, TextField } from '../ui/form.tsx';
@@ -13,7 +13,7 @@ import { useTransaction } from './use-transaction.ts';
 const NOTHING = { points: '', reason: '', reference: '', expires: '' };
 
 interface AdjustFormProps {
-  /** Whose points, where that is known already; else empty. */
+  /** The contact whose points they are, where that is known already; else empty. */
   contactId: string;
   onDone: () => void;
 }
@@ -43,7 +43,7 @@ export function AdjustForm({ contactId, onDone }: AdjustFormProps): ReactNode {
   const set = (changed: Partial<typeof draft>): void => setDraft({ ...draft, ...changed });
   return (
     <form onSubmit={submit} className="flex flex-col gap-4">
-      <Whose
+      <ContactPicker
         contact={draft.contact}
         error={problemAt(adjust.error, '/contact_id')}
         onChange={(contact) => set({ contact })}

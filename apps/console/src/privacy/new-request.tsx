@@ -1,6 +1,6 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
-import { Whose } from '../contacts/whose.tsx';
+import { ContactPicker } from '../contacts/contact-picker.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
@@ -76,7 +76,7 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
           onChange={({ target }) => set({ by: target.value === 'identity' ? 'identity' : 'contact' })}
         />
         {draft.by === 'contact' ? (
-          <Whose
+          <ContactPicker
             contact={draft.contact}
             error={problemAt(create.error, '/contact_id')}
             onChange={(contact) => set({ contact })}

@@ -8,7 +8,7 @@ import { ChooseContact } from '../people/choose-contact.tsx';
 import type { Fault } from '../ui/problem-at.ts';
 import { FaultText } from '../ui/problem-words.tsx';
 
-interface WhoseProps {
+interface ContactPickerProps {
   /** The id; empty before one is chosen. */
   contact: string;
   error: Fault | undefined;
@@ -16,7 +16,7 @@ interface WhoseProps {
 }
 
 /** Which contact a form is about: by name, for who may look for contacts; else by the id. */
-export function Whose({ contact, error, onChange }: WhoseProps): ReactNode {
+export function ContactPicker({ contact, error, onChange }: ContactPickerProps): ReactNode {
   const t = useTranslations('contacts');
   const may = useMay();
   if (!may('core.contacts.read'))
