@@ -14,7 +14,7 @@ import { changeOf, draftOf } from './definition-draft.ts';
 import { DefinitionForm } from './definition-form.tsx';
 import { DefinitionState } from './definition-state.tsx';
 import { FieldList } from './field-list.tsx';
-import { InTheWay } from './in-the-way.tsx';
+import { BlockingRecords } from './blocking-records.tsx';
 import type { ObjectDefinition } from './object.ts';
 import { useDefinition, useDefinitionApi, useObjectsChanged } from './use-objects.ts';
 
@@ -132,7 +132,7 @@ function EditDefinition({ opened, onDone }: EditDefinitionProps): ReactNode {
   });
   return (
     <DefinitionForm stored {...form} action={t('save')}>
-      <InTheWay error={form.error} fields={opened.data.fields} />
+      <BlockingRecords error={form.error} fields={opened.data.fields} />
       {form.children}
     </DefinitionForm>
   );

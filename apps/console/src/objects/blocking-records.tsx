@@ -4,13 +4,13 @@ import { useTranslations } from 'use-intl';
 import { Note } from '../ui/notices.tsx';
 import type { ObjectField } from './object.ts';
 
-interface InTheWayProps {
+interface BlockingRecordsProps {
   error: unknown;
   fields: readonly ObjectField[];
 }
 
 /** Records that stand in the way of a change: how many, of which field, and what works instead. */
-export function InTheWay({ error, fields }: InTheWayProps): ReactNode {
+export function BlockingRecords({ error, fields }: BlockingRecordsProps): ReactNode {
   const t = useTranslations('objects');
   if (!(error instanceof ProblemError)) return null;
   if (error.code !== 'field_in_use' && error.code !== 'records_incompatible') return null;
