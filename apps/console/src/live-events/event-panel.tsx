@@ -11,7 +11,7 @@ import { TimeDifference } from '../ui/time-difference.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import type { StoredEvent } from './entry.ts';
-import { WhatItLedTo } from './what-it-led-to.tsx';
+import { EventEffects } from './event-effects.tsx';
 
 interface EventPanelProps {
   idempotencyKey: string;
@@ -88,7 +88,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
       </Details>
       <Json value={event} label={t('as')} />
       {may('crm.timeline.read') ? (
-        <WhatItLedTo event={event} />
+        <EventEffects event={event} />
       ) : (
         <p className="text-soft">{t('noTimeline')}</p>
       )}

@@ -25,7 +25,7 @@ interface Effects {
 }
 
 /** What came of an event: everything of its correlation id in the contact's timeline, in the order it was taken up. */
-export function WhatItLedTo({ event }: { event: StoredEvent }): ReactNode {
+export function EventEffects({ event }: { event: StoredEvent }): ReactNode {
   const t = useTranslations('live-events');
   const { data, error, refetch } = useCaused(event);
   return (
