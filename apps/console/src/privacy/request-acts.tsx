@@ -9,7 +9,7 @@ import { useSay } from '../ui/toasts.tsx';
 import type { Reading } from '../ui/use-edit.tsx';
 import { actsOf, GROUNDS, isByHand, type SubjectRequest } from './subject-request.ts';
 import { useChangeRequest } from './use-requests.ts';
-import { WhatGoes } from './what-goes.tsx';
+import { ErasurePreview } from './erasure-preview.tsx';
 
 interface ActProps {
   read: Reading<SubjectRequest>;
@@ -91,7 +91,7 @@ function Verify({ read, onDone }: ActProps): ReactNode {
         error={problemAt(change.error, '/verification/verified_at')}
         onChange={(verified) => set({ verified })}
       />
-      {isErasure && <WhatGoes contact={read.data.contact_id} />}
+      {isErasure && <ErasurePreview contact={read.data.contact_id} />}
       {isErasure && (
         <Checkbox
           label={t('sure')}

@@ -7,7 +7,7 @@ const GOES = ['profile', 'events', 'notes', 'records', 'messages', 'requests'] a
 const STAYS = ['consents', 'points', 'sends', 'blocklist', 'audit'] as const;
 
 /** Says whom an erasure erases, what of the person goes, and what stays without the person (core.md §10). */
-export function WhatGoes({ contact }: { contact: string }): ReactNode {
+export function ErasurePreview({ contact }: { contact: string }): ReactNode {
   const t = useTranslations('privacy');
   return (
     <Note tone="warn">
