@@ -2,7 +2,7 @@ import type { Client } from '@customer-platform/client';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
-import { gathered } from './gathered.ts';
+import { batchedReads } from './batched-reads.ts';
 
 /** A person's name, and where they are reached. */
 export interface PersonNames {
@@ -39,7 +39,7 @@ export function namesOfContact(contact: {
 }
 
 function contactsOf(api: Client): Read {
-  return gathered(MOST_IDS, async (ids) => {
+  return batchedReads(MOST_IDS, async (ids) => {
     const query = { 'id[in]': [...ids], include_deleted: true, limit: MOST_IDS };
     const { data } = await api.GET('/v1/core/contacts', { params: { query } });
     return new Map(data.data.map((contact) => [contact.id, namesOfContact(contact)]));
@@ -47,7 +47,7 @@ function contactsOf(api: Client): Read {
 }
 
 function usersOf(api: Client): Read {
-  return gathered(MOST_IDS, async (ids) => {
+  return batchedReads(MOST_IDS, async (ids) => {
     const query = { 'id[in]': [...ids], include_deleted: true, limit: MOST_IDS };
     const { data } = await api.GET('/v1/identity/users', { params: { query } });
     return new Map(data.data.map(({ id, name, email }) => [id, { name, address: email }]));

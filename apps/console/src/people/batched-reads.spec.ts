@@ -1,9 +1,9 @@
-import { gathered } from './gathered.ts';
+import { batchedReads } from './batched-reads.ts';
 
 describe('names that are asked for at once', () => {
   it('are read by one call, each id once, and none is null', async () => {
     const calls: (readonly string[])[] = [];
-    const nameOf = gathered(100, async (ids) => {
+    const nameOf = batchedReads(100, async (ids) => {
       calls.push(ids);
       return Promise.resolve(new Map([['a', 'Ana']]));
     });
@@ -13,7 +13,7 @@ describe('names that are asked for at once', () => {
   });
 
   it('are read by as many calls as a list takes ids, of which one may fail', async () => {
-    const nameOf = gathered<string>(2, async (ids) => {
+    const nameOf = batchedReads<string>(2, async (ids) => {
       if (ids.includes('c')) return Promise.reject(new Error('offline'));
       return Promise.resolve(new Map(ids.map((id) => [id, id.toUpperCase()])));
     });

@@ -9,7 +9,7 @@ interface Wait<Value> {
  * Gathers the ids that are asked for at once, as the rows of a page do, and reads them together: `most` a call. An id of
  * which nothing was read is null.
  */
-export function gathered<Value>(most: number, read: Read<Value>): (id: string) => Promise<Value | null> {
+export function batchedReads<Value>(most: number, read: Read<Value>): (id: string) => Promise<Value | null> {
   let waiting = new Map<string, Wait<Value>[]>();
   const readAll = (): void => {
     const all = [...waiting];
