@@ -1,14 +1,14 @@
 import type { Chain } from './chains.ts';
-import type { Hole } from './holes.ts';
+import type { UnreachableSource } from './unreachable-sources.ts';
 
 /** A line of the timeline as it is drawn. */
-export type Row<Silent extends Hole = Hole> =
+export type Row<Silent extends UnreachableSource = UnreachableSource> =
   | { kind: 'day'; key: string; at: string }
   | { kind: 'hole'; key: string; hole: Silent }
   | { kind: 'chain'; key: string; chain: Chain };
 
 /** Chains below the days of whoever looks, and each silent source where its items are missing from. */
-export function rowsOf<Silent extends Hole>(
+export function rowsOf<Silent extends UnreachableSource>(
   chains: readonly Chain[],
   holes: readonly Silent[],
 ): Row<Silent>[] {
@@ -29,7 +29,7 @@ export function rowsOf<Silent extends Hole>(
   return [...rows, ...left.map(rowOf)];
 }
 
-function rowOf<Silent extends Hole>(hole: Silent): Row<Silent> {
+function rowOf<Silent extends UnreachableSource>(hole: Silent): Row<Silent> {
   return { kind: 'hole', key: `hole ${hole.source}`, hole };
 }
 

@@ -13,7 +13,7 @@ import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
 import { forgetWalk } from '../../ui/list-refresh.ts';
 import { chainsOf, comingOf, united, type Chain, type Item, type Source } from './chains.ts';
-import { holesOf, type Hole, type TimelinePage } from './holes.ts';
+import { unreachableSources, type UnreachableSource, type TimelinePage } from './unreachable-sources.ts';
 
 const PAGE = 100;
 const HEAD = 50;
@@ -47,7 +47,7 @@ export interface Timeline {
 }
 
 /** A source that does not answer, asked again by itself. */
-export interface SilentHole extends Hole {
+export interface SilentHole extends UnreachableSource {
   asking: boolean;
   ask: () => void;
 }
@@ -164,7 +164,7 @@ function useFilled(
   pages: readonly TimelinePage[],
 ): { holes: SilentHole[]; filled: Item[] } {
   const api = useApi();
-  const found = useMemo(() => holesOf(pages), [pages]);
+  const found = useMemo(() => unreachableSources(pages), [pages]);
   const { filled, asked } = useQueries({
     queries: found.map(({ source, since }) => ({
       queryKey: [...key, 'fill', source, since],

@@ -10,7 +10,7 @@ export interface TimelinePage {
 }
 
 /** A source of which the pages lack items. */
-export interface Hole {
+export interface UnreachableSource {
   source: Source;
   /** The first instant, from the newest on, from which it is silent; undefined: from the beginning. */
   before: string | undefined;
@@ -22,7 +22,7 @@ export interface Hole {
  * The sources that were silent up to the last page that was read. One that answered for a later page is none of them:
  * the cursor keeps its place, so that the later page brought what the earlier one lacked.
  */
-export function holesOf(pages: readonly TimelinePage[]): Hole[] {
+export function unreachableSources(pages: readonly TimelinePage[]): UnreachableSource[] {
   const last = pages.at(-1);
   if (last === undefined) return [];
   const since = last.page.next_cursor === null ? undefined : last.data.at(-1)?.occurred_at;

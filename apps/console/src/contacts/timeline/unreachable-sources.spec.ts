@@ -1,29 +1,29 @@
-import { holesOf, type TimelinePage } from './holes.ts';
+import { unreachableSources, type TimelinePage } from './unreachable-sources.ts';
 
 describe('a source that does not answer', () => {
   it('lacks items from the newest on, down to the oldest that is shown', () => {
-    expect(holesOf([page(['09', '08'], ['loyalty'])])).toEqual([
+    expect(unreachableSources([page(['09', '08'], ['loyalty'])])).toEqual([
       { source: 'loyalty', before: undefined, since: day('08') },
     ]);
   });
 
   it('lacks them from where it fell silent', () => {
-    const holes = holesOf([page(['09', '08'], []), page(['07', '06'], ['messaging'])]);
+    const holes = unreachableSources([page(['09', '08'], []), page(['07', '06'], ['messaging'])]);
     expect(holes).toEqual([{ source: 'messaging', before: day('08'), since: day('06') }]);
   });
 
   it('lacks nothing once it has answered for a later page, which brings what the earlier lacked', () => {
-    expect(holesOf([page(['09'], ['core']), page(['08'], [])])).toEqual([]);
+    expect(unreachableSources([page(['09'], ['core']), page(['08'], [])])).toEqual([]);
   });
 
   it('lacks all that is older, too, where the walk is at its end', () => {
-    expect(holesOf([page(['09', '08'], ['core'], null)])).toEqual([
+    expect(unreachableSources([page(['09', '08'], ['core'], null)])).toEqual([
       { source: 'core', before: undefined, since: undefined },
     ]);
   });
 
   it('may be the only one, with nothing to show', () => {
-    expect(holesOf([page([], ['core'], null)])).toEqual([
+    expect(unreachableSources([page([], ['core'], null)])).toEqual([
       { source: 'core', before: undefined, since: undefined },
     ]);
   });
