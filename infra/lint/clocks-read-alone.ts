@@ -67,7 +67,7 @@ export const CLOCKS_READ_ALONE: readonly ReadAlone[] = [
       'apps/core/src/people/merges/contact-parter.ts': 1,
       'apps/core/src/people/identities/identities.service.ts': 2,
       'apps/core/src/subject-requests/archive/archive-start.ts': 1,
-      'apps/core/src/subject-requests/by-hand.ts': 1,
+      'apps/core/src/subject-requests/manual-completion.ts': 1,
       'apps/core/src/subject-requests/erasure/erasure-runner.ts': 2,
       'apps/core/src/subject-requests/erasure/erasure-start.ts': 1,
       'apps/core/src/subject-requests/erasure/receipts.ts': 1,

@@ -11,7 +11,7 @@ import { ArchiveStart } from './archive/archive-start.js';
 import { ArchiveWriter } from './archive/archive-writer.js';
 import { ArchiveSignal } from './archive/archive.signal.js';
 import { BlocklistModule } from '../blocklist/blocklist.module.js';
-import { ByHand } from './by-hand.js';
+import { ManualCompletion } from './manual-completion.js';
 import { DueWarnings } from './due-warnings.js';
 import { ErasureRunner } from './erasure/erasure-runner.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
@@ -49,7 +49,7 @@ export const EXPIRED_ARCHIVES: RetentionOptions = {
     ArchiveSources,
     ArchiveStart,
     ArchiveWriter,
-    ByHand,
+    ManualCompletion,
     retentionOf(EXPIRED_ARCHIVES),
     DueWarnings,
     ErasureRunner,

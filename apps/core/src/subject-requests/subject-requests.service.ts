@@ -5,7 +5,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { ArchiveStart } from './archive/archive-start.js';
-import { ByHand, demandContent } from './by-hand.js';
+import { ManualCompletion, demandContent } from './manual-completion.js';
 import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import { identityForms, normalIdentity } from '../vocabulary/identities/identity-value.js';
 import { ErasureSignal } from './erasure/erasure.signal.js';
@@ -85,7 +85,7 @@ export class SubjectRequestsService {
     private readonly lookup: ContactLookup,
     private readonly erasure: ErasureStart,
     private readonly archive: ArchiveStart,
-    private readonly byHand: ByHand,
+    private readonly byHand: ManualCompletion,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly signal: ErasureSignal,

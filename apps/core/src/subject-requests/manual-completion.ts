@@ -20,7 +20,7 @@ const METHOD = 'opposition';
 
 /** The requests that staff carries out and then completes: rectification, opposition and blocking. */
 @Injectable()
-export class ByHand {
+export class ManualCompletion {
   constructor(
     private readonly lookup: ContactLookup,
     private readonly consents: ConsentRecorder,
