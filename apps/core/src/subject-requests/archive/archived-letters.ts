@@ -1,5 +1,5 @@
 import type { Database, SubjectPage, SubjectPlace, SubjectQuestion } from '@customer-platform/database';
-import { lettersOf } from '../erasure/letters-of-person.js';
+import { deadLettersOf } from '../erasure/dead-letters-of-person.js';
 import { identifiersOf } from '../erasure/person.js';
 import { SoughtPerson } from '../erasure/sought-person.js';
 import { LETTER_COLUMNS, LETTERS } from './subject-tables.js';
@@ -31,7 +31,7 @@ export class ArchivedLetters {
     return this.database.inOrganization({ organizationId }, async (tx) => {
       const identifiers = await identifiersOf(tx, contactIds);
       const whose = { contactIds, identifiers, person: new SoughtPerson(contactIds, identifiers) };
-      const { ids, next } = await lettersOf(tx, whose, after?.place[0] ?? null);
+      const { ids, next } = await deadLettersOf(tx, whose, after?.place[0] ?? null);
       const rows = await tx.query<{ id: string; row: string }>(READ, [tx.organizationId, ids]);
       let bytes = 0;
       const fitting = rows.filter(({ row }, index) => {

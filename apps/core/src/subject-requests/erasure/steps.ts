@@ -2,7 +2,7 @@ import type { Transaction } from '@customer-platform/database';
 import { forgetParked } from '@customer-platform/event-bus';
 import type { SuggestionsRepository } from '../../people/suggestions/suggestions.repository.js';
 import type { Identifier } from '../../blocklist/erased-identifiers.js';
-import { lettersOf } from './letters-of-person.js';
+import { deadLettersOf } from './dead-letters-of-person.js';
 import type { SoughtPerson } from './sought-person.js';
 
 /** As kept answers name the route by which a request is opened. */
@@ -237,7 +237,7 @@ const STEPS = {
   async payloads(tx, { contactIds, identifiers, sought, position = [] }) {
     const whose = { contactIds, identifiers: await identifiers(), person: await sought() };
     const [after = null] = position;
-    const { ids, next } = await lettersOf(tx, whose, after);
+    const { ids, next } = await deadLettersOf(tx, whose, after);
     if (ids.length > 0) await tx.query(CLOSE_THESE, [tx.organizationId, ids]);
     const counts = { dead_letters: ids.length };
     return next === undefined ? { counts } : { next: [next], counts };

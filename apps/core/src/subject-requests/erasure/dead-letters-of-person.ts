@@ -43,7 +43,7 @@ interface Whose {
  * payload says. A piece of the organization's letters after the id `after`.
  * @returns their ids in order, and up to where was read; without `next` there are no more
  */
-export async function lettersOf(
+export async function deadLettersOf(
   tx: Transaction,
   { contactIds, identifiers, person }: Whose,
   after: string | null,
