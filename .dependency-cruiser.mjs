@@ -4,7 +4,6 @@
  * Test files start real servers, so they may use the testing library and development dependencies.
  */
 import { roomRules } from './infra/boundaries/rooms.ts';
-import { folderRules } from './infra/boundaries/folder-order.ts';
 
 /** What runs in a browser, and what builds it. */
 const BUNDLED = '^apps/console/(src/|vite\\.config)';
@@ -22,14 +21,6 @@ export default {
       from: {},
       to: { circular: true },
     },
-    ...folderRules().map(({ from, app, allowed }) => ({
-      name: 'folders-in-order',
-      comment:
-        'Folders of an app stand in one order, infra/boundaries/folder-order.ts: who reads one needs those below it alone.',
-      severity: 'error',
-      from: { path: from, pathNot: SPECS },
-      to: { path: app, pathNot: allowed },
-    })),
     {
       name: 'apps-never-import-apps',
       comment:

@@ -14,6 +14,38 @@ export interface House {
 
 /** The apps that declare the order of their rooms. */
 export const HOUSES: Readonly<Record<string, House>> = {
+  console: {
+    rooms: [
+      'shell',
+      'invitation',
+      'organization',
+      'audit',
+      'attributes',
+      'privacy',
+      'loyalty',
+      'live-events',
+      'imports',
+      'home',
+      'developers',
+      'taxonomies',
+      'contacts',
+      'sender-domains',
+      'deliverability',
+      'campaigns',
+      'messages',
+      'objects',
+      'segments',
+      'account',
+      'routes',
+      'people',
+      'ui',
+      'api',
+      'session',
+      'problems',
+      'i18n',
+    ],
+    hasDoors: false,
+  },
   core: {
     rooms: [
       // What tests alone use.

@@ -1,5 +1,4 @@
 import { relative } from 'node:path';
-import { FOLDER_ORDER } from '../boundaries/folder-order.ts';
 import { importsOf, workspace } from '../boundaries/imports.ts';
 import { HOUSES } from '../boundaries/rooms.ts';
 
