@@ -2,7 +2,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, oneOf, textIn } from '../ui/search-params.ts';
 import { LETTER_STATES, STAGES } from './dead-letters/dead-letter.ts';
-import { type DeadLettersSearch, KEY_STATES, MODULES, type ReferenceSearch, type WebhooksSearch } from './search-params.ts';
+import {
+  type DeadLettersSearch,
+  KEY_STATES,
+  MODULES,
+  type ReferenceSearch,
+  type WebhooksSearch,
+} from './search-params.ts';
 
 interface KeysSearch {
   status?: (typeof KEY_STATES)[number] | undefined;

@@ -1,8 +1,23 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { organizationRoute } from '../routes/organization-route.ts';
 import { idIn, instantIn, oneOf, textIn } from '../ui/search-params.ts';
-import { CATEGORIES, type Channel, CHANNELS, REASONS, ROUTABLE_EVENTS, STATES, SUPPRESSION_REASONS, TEMPLATE_KINDS } from './vocabulary.ts';
-import { type RoutingSearch, SENDS_IDS, type SendsSearch, type SuppressionsSearch, type TemplatesSearch } from './search-params.ts';
+import {
+  CATEGORIES,
+  type Channel,
+  CHANNELS,
+  REASONS,
+  ROUTABLE_EVENTS,
+  STATES,
+  SUPPRESSION_REASONS,
+  TEMPLATE_KINDS,
+} from './vocabulary.ts';
+import {
+  type RoutingSearch,
+  SENDS_IDS,
+  type SendsSearch,
+  type SuppressionsSearch,
+  type TemplatesSearch,
+} from './search-params.ts';
 
 /** What a new template begins as. */
 type NewTemplateSearch = Pick<TemplatesSearch, 'kind' | 'channel'>;
