@@ -2,7 +2,7 @@ export const OUTCOMES = ['success', 'denied'] as const;
 
 export const MODULES = ['core', 'crm', 'identity', 'loyalty', 'messaging'] as const;
 
-/** What filters the log, in the address. */
+/** Filters the log, in the address. */
 export interface AuditFilters {
   action?: string | undefined;
   module?: (typeof MODULES)[number] | undefined;

@@ -1,7 +1,7 @@
 import type { Channel } from '../messages/vocabulary.ts';
 import type { CampaignSort, CampaignState } from './vocabulary.ts';
 
-/** What filters and sorts the campaigns, and which of them stands beside the list; `new` is the form of another one. */
+/** Filters and sorts the campaigns, and says which of them stands beside the list; `new` is the form of another one. */
 export interface CampaignsSearch {
   state?: CampaignState | undefined;
   channel?: Channel | undefined;

@@ -1,6 +1,6 @@
 import type { TimelineFilters } from './timeline/use-timeline.ts';
 
-/** What filters the contacts, orders them, and whether the form for a new one is open. */
+/** Filters the contacts, orders them, and says whether the form for a new one is open. */
 export interface ContactsSearch {
   q?: string;
   segment?: string;
@@ -9,7 +9,7 @@ export interface ContactsSearch {
   form?: true;
 }
 
-/** What filters a timeline, and which chain of it is open. */
+/** Filters a timeline, and says which chain of it is open. */
 export interface TimelineSearch extends TimelineFilters {
   open?: string;
 }

@@ -1,6 +1,6 @@
 import type { Granularity, Grouping, Measure } from './deliverability.ts';
 
-/** Which figures are shown: of which days, in what periods, by what, and of which group the charts are. */
+/** Says which figures are shown: of which days, in what periods, by what, and of which group the charts are. */
 export interface DeliverabilitySearch {
   from?: string | undefined;
   to?: string | undefined;

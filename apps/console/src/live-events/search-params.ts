@@ -1,6 +1,6 @@
 export const EVENT_TYPES = ['track', 'identify'] as const;
 
-/** What lets events through, in the address. */
+/** Lets events through, in the address. */
 export interface EventsSearch {
   event?: string | undefined;
   external_id?: string | undefined;
@@ -10,7 +10,7 @@ export interface EventsSearch {
   open?: string | undefined;
 }
 
-/** Of the earlier ones also those that came until then. */
+/** Lets earlier events through that came until then. */
 export interface EarlierSearch extends EventsSearch {
   until?: string | undefined;
 }

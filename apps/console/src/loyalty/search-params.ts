@@ -1,6 +1,6 @@
 export const KINDS = ['earn', 'adjust', 'spend', 'expire', 'reverse'] as const;
 
-/** What filters the ledger, and which of its rows is open. */
+/** Filters the ledger, and says which of its rows is open. */
 export interface LedgerSearch {
   contact_id?: string | undefined;
   kind?: (typeof KINDS)[number] | undefined;
@@ -10,7 +10,7 @@ export interface LedgerSearch {
   open?: string | undefined;
 }
 
-/** What filters the rules, and which of them stands beside the list; `new` is the form of another one. */
+/** Filters the rules, and says which of them stands beside the list; `new` is the form of another one. */
 export interface RulesSearch {
   name?: string | undefined;
   event?: string | undefined;

@@ -2,7 +2,7 @@ import type { Channel, EventType, TemplateKind } from './vocabulary.ts';
 
 export const SENDS_IDS = ['contact_id', 'template_id', 'correlation_id', 'source_id', 'run_id'] as const;
 
-/** What filters the sends, and which of them is open. */
+/** Filters the sends, and says which of them is open. */
 export type SendsSearch = Partial<
   Record<
     | 'channel'
@@ -27,7 +27,7 @@ export interface TemplatesSearch {
 
 export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
 
-/** What filters the rules of event routing, and which of them stands beside the list; `new` is the form of another. */
+/** Filters the rules of event routing, and says which of them stands beside the list; `new` is the form of another. */
 export interface RoutingSearch {
   event_type?: EventType | undefined;
   channel?: Channel | undefined;

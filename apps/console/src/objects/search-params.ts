@@ -1,6 +1,6 @@
 export const DEFINITION_SORTS = ['name', '-name', 'created_at', '-created_at'] as const;
 
-/** How the definitions are sorted, and which of them stands beside the list; `new` is the form of another one. */
+/** Sorts the definitions, and says which of them stands beside the list; `new` is the form of another one. */
 export interface DefinitionsSearch {
   deleted?: true | undefined;
   sort?: (typeof DEFINITION_SORTS)[number] | undefined;
@@ -8,7 +8,7 @@ export interface DefinitionsSearch {
 }
 
 /**
- * What filters and sorts records, and which of them stands beside the list. Filters by values stand there, too, by the
+ * Filters and sorts records, and says which of them stands beside the list. Filters by values stand there, too, by the
  * names that the API gives them: `valueFiltersIn` reads them.
  */
 export interface RecordsSearch {

@@ -1,4 +1,4 @@
-/** What the pages of the organization keep in the address. */
+/** Holds what the pages of the organization keep in the address. */
 export interface AreaSearch {
   /** The beginning of a name, or a whole address. */
   q?: string;

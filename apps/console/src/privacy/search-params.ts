@@ -2,7 +2,7 @@ export const TYPES = ['access', 'erasure', 'portability', 'rectification', 'oppo
 
 export const STATES = ['verifying', 'in_progress', 'completed', 'rejected'] as const;
 
-/** What filters the requests of persons, and which stands beside the list; `new` is the form of another one. */
+/** Filters the requests of persons, and says which stands beside the list; `new` is the form of another one. */
 export interface PrivacySearch {
   type?: (typeof TYPES)[number] | undefined;
   state?: (typeof STATES)[number] | undefined;

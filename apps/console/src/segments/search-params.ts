@@ -1,4 +1,4 @@
-/** What filters and sorts the list. */
+/** Filters and sorts the list. */
 export interface SegmentsSearch {
   name?: string;
   state?: 'building' | 'ready';

@@ -1,6 +1,6 @@
 import type { DomainSort, DomainState } from './sender-domain.ts';
 
-/** What filters and sorts the domains, and which of them stands beside the list; `new` is the form of another one. */
+/** Filters and sorts the domains, and says which of them stands beside the list; `new` is the form of another one. */
 export interface SenderDomainsSearch {
   domain?: string | undefined;
   state?: DomainState | undefined;
