@@ -1,7 +1,7 @@
 /**
  * `npm run load -- track|batch --rate N[,N…|A..B:STEP] --duration S [--target gateway|core] [--batch N]
  *    [--processing on|off] [--warm-up S]`
- * `npm run load -- management|member|timeline|lists|passwords|outbound-webhooks|provider-webhooks [--rate N] [--duration S]`
+ * `npm run load -- management|member|timeline|timeline-pages|lists|passwords|outbound-webhooks|provider-webhooks [--rate N] [--duration S]`
  * `npm run load -- sign-in [--rate N] [--duration S] [--sessions N]`
  * `npm run load -- sends [--rate N] [--duration S] [--backlog N]`
  * `npm run load -- campaign [--contacts N] [--rate N]`
@@ -21,7 +21,7 @@
  * the highest one that was held. `--warm-up` sends before it measures: a process that has just started compiles what
  * it runs, for about 40,000 events. `--processing off` measures acceptance alone, on a core started for it.
  * `management` mixes every list, read and write of core, `member` what a member's page calls. `timeline` reads pages
- * anywhere in a contact's 100,000 items, `lists` in a list's 100,000 members. `passwords` sets some while others go on
+ * anywhere in a contact's 100,000 items, `timeline-pages` what a page of 200 items costs, `lists` in a list's 100,000 members. `passwords` sets some while others go on
  * with their work, `sign-in` signs people in by the pages and refreshes their tokens, `outbound-webhooks` has events
  * told to a hundred endpoints, `sends` follows mail from its call to a mail server of its own, `provider-webhooks`
  * brings what providers report. `campaign` writes to a segment while single mails are asked for, and of two
@@ -74,6 +74,7 @@ import { measureSegments } from './segments.bench.ts';
 import { chooseTarget } from './target.ts';
 import { runTenants } from './tenants/command.ts';
 import { runTimeline } from './timeline/command.ts';
+import { runTimelinePages } from './timeline/pages.ts';
 import { measureVisibility } from './visibility.ts';
 
 const KINDS = ['track', 'batch'] as const;
@@ -126,6 +127,7 @@ const MIXED: Partial<Record<string, { rate: string; run(load: MixedLoad): Promis
   management: { rate: '50', run: (load) => runManagement(load, say) },
   member: { rate: '100', run: (load) => runMember(load, say) },
   timeline: { rate: '100', run: (load) => runTimeline(load, say) },
+  'timeline-pages': { rate: '100', run: (load) => runTimelinePages(load, say) },
   lists: { rate: '50', run: (load) => runLists(load, say) },
   sends: { rate: '200', run: (load) => runSends(load, say) },
   'provider-webhooks': { rate: '200', run: (load) => runProviderWebhooks(load, say) },

@@ -10,7 +10,7 @@ import type { Platform } from '@customer-platform/kit/platform.ts';
 import { adminOf, idOfMade } from '@customer-platform/kit/public-api.ts';
 import { runMixed, type MixedFigures } from '../mixed-calls.ts';
 import { callLines, figuresOf } from '../management/report.ts';
-import { ITEMS_TOGETHER, fillTimeline } from './fill.ts';
+import { fillTimelines, itemsTogether, LONG_HISTORY } from './fill.ts';
 import { whileHanging } from './hanging.ts';
 import { walk } from './walk.ts';
 
@@ -23,9 +23,10 @@ const LONGEST_HANG_S = 20;
 const PAGE = 50;
 const DEEP = [2, 500, 1_000, 2_000];
 const EXTERNAL_ID = 'load-timeline';
+const ITEMS_TOGETHER = itemsTogether(LONG_HISTORY);
 
 /** What is loaded, and with what. */
-interface TimelineLoad {
+export interface TimelineLoad {
   platform: Platform;
   k6: string;
   rate: number;
@@ -52,7 +53,7 @@ export async function runTimeline(load: TimelineLoad, say: (line: string) => voi
   const admin = await adminOf(platform);
   const contactId = await idOfMade(admin.POST('/v1/core/contacts', { body: { external_id: EXTERNAL_ID } }));
   const { organization_id: organizationId } = platform;
-  await fillTimeline({ databaseUrl, organizationId, contactId, say });
+  await fillTimelines({ databaseUrl, organizationId, contactIds: [contactId], items: LONG_HISTORY, say });
   const calls = await callsOf(platform, contactId, say);
   const settled = await read(load, duration, calls);
   report(settled, AIM_MS, say);
