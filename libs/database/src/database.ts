@@ -18,6 +18,7 @@ import {
   type Transaction,
   type WorkerTransaction,
 } from './transaction.js';
+import type { Promises, ReadsOf } from './reads-at-once.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 /** The injection token of the module's one data source. */
@@ -118,6 +119,23 @@ export class Database {
     const opening = ofOrganization(where.organizationId);
     const settings = settingsOf(opening.settings, onePlan && ONE_PLAN);
     return this.transact({ opening: { ...opening, settings }, work, ...options });
+  }
+
+  /**
+   * Reads by several statements in one way to Postgres and back, of one state of the database: for reads that need
+   * nothing of one another. Each is asked for before `ask` returns; later ones are refused. Their texts never change: each
+   * is prepared. With `byKeys` as in `acrossOrganizations`. Within a larger unit of work it is one of its transactions.
+   */
+  async atOnce<T extends readonly unknown[]>(
+    where: OrganizationScope,
+    ask: (tx: Transaction) => Promises<T>,
+    { byKeys = false }: Pick<AcrossOptions, 'byKeys'> = {},
+  ): Promise<T> {
+    if (this.joinable.getStore() || this.calls.getStore())
+      return this.inOrganization(where, async (tx) => (await Promise.all(ask(tx))) as unknown as T);
+    const { organizationId } = where;
+    ofOrganization(organizationId);
+    return this.readAtOnce({ organizationId, byKeys }, ask);
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
@@ -311,6 +329,21 @@ export class Database {
     }
     tx.takeHooks().forEach(runHook);
     return result;
+  }
+
+  private async readAtOnce<T extends readonly unknown[]>(
+    reads: ReadsOf,
+    ask: (tx: Transaction) => Promises<T>,
+  ): Promise<T> {
+    let tx: OpenTransaction | undefined;
+    try {
+      tx = new OpenTransaction(await TransactionRunner.of(this.source));
+      return await tx.atOnce(reads, ask);
+    } catch (error) {
+      throw failureOf(withoutValues(error));
+    } finally {
+      tx?.close();
+    }
   }
 
   private async finish(tx: OpenTransaction, last: (tx: OpenTransaction) => Promise<void>): Promise<void> {

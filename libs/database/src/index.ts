@@ -110,5 +110,6 @@ export {
 } from './subject-rows/subject-rows.js';
 export type { SubjectTable } from './subject-rows/subject-table.js';
 export { TenantTallies, tenantTalliesTable, type TallyBounds } from './tallies/tenant-tallies.js';
+export type { Promises } from './reads-at-once.js';
 export type { Transaction, WorkerTransaction } from './transaction.js';
 export { holdInTurn, keepInTurn } from './turn-locks.js';

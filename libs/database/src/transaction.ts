@@ -3,6 +3,7 @@ import type { EntityManager } from 'typeorm';
 import { log } from '@customer-platform/http';
 import { DatabaseUnavailable, spoilsConnection, withoutValues } from './errors.js';
 import { isUuid } from '@customer-platform/http';
+import { readAtOnce, type Promises, type ReadsOf } from './reads-at-once.js';
 import type { TransactionRunner } from './transaction-runner.js';
 
 /**
@@ -165,6 +166,17 @@ export class OpenTransaction implements WorkerTransaction {
     } finally {
       this.organization = before;
     }
+  }
+
+  /** See `readAtOnce`. What of it Postgres has prepared is not known where it fails: the connection is closed. */
+  async atOnce<T extends readonly unknown[]>(
+    reads: ReadsOf,
+    ask: (tx: Transaction) => Promises<T>,
+  ): Promise<T> {
+    const old = forgetOldPlans(this.client);
+    if (old !== undefined) await this.client.query(old);
+    notePlans(this.client);
+    return readAtOnce(this.client, reads, ask, (error) => this.discard(error));
   }
 
   async commit(): Promise<void> {
