@@ -92,11 +92,18 @@ export class ContactReferences {
   async resolve(organizationId: string, ids: readonly string[]): Promise<Map<string, ResolvedContact>> {
     if (ids.length > IDS_AT_ONCE) throw new RangeError('At most 1,000 contacts can be resolved at once');
     return this.whileLearning(organizationId, (asked) =>
-      this.database.inOrganization({ organizationId }, async (tx) => {
+      this.inOneWay(organizationId, async (tx) => {
         const ends = await this.endsIn(tx, ids, asked);
         return new Map([...ends].map(([id, end]) => [id, resolved(id, end, asked)]));
       }),
     );
+  }
+
+  /** In one way to Postgres and back where ends take one statement. */
+  private async inOneWay<T>(organizationId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    if (!this.refs.endsAtOnce) return this.database.inOrganization({ organizationId }, work);
+    const [result] = await this.database.atOnce({ organizationId }, (tx) => [work(tx)] as const);
+    return result;
   }
 
   /**

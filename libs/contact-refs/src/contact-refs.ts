@@ -124,6 +124,11 @@ export class ContactRefs {
     return new Set(rows.map(({ organization_id: organizationId, id }) => contactKey({ organizationId, id })));
   }
 
+  /** Whether `ends` asks all that it asks at once. */
+  get endsAtOnce(): boolean {
+    return this.hashOf === undefined;
+  }
+
   /** Where each of the contacts of the transaction's organization ends; every id that is asked for has an answer. */
   async ends(tx: Transaction, ids: readonly string[]): Promise<Map<string, ChainEnd>> {
     if (ids.length === 0) return new Map();
