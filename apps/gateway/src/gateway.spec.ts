@@ -71,7 +71,7 @@ describe('passing a request on', () => {
     const text = await raw(
       stage.gateway.url,
       'GET /v1/core/events HTTP/1.1\r\nHost: api.test\r\nConnection: close, x-mine\r\nX-Mine: 1\r\nTE: trailers\r\n' +
-        'X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.test\r\nForwarded: for=6.6.6.6\r\nX-Kept: yes\r\nAuthorization: Bearer t\r\n\r\n',
+        'X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.test\r\nForwarded: for=6.6.6.6\r\nX-Timeline-Parts: {}\r\nX-Kept: yes\r\nAuthorization: Bearer t\r\n\r\n',
     );
     const seen = (JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo).headers;
     expect(seen).toMatchObject({
@@ -84,6 +84,7 @@ describe('passing a request on', () => {
     expect(seen).not.toHaveProperty('x-mine');
     expect(seen).not.toHaveProperty('te');
     expect(seen).not.toHaveProperty('forwarded');
+    expect(seen).not.toHaveProperty('x-timeline-parts');
     expect(text).not.toMatch(/strict-transport-security/i);
     expect(text).not.toMatch(/^x-hop:/im);
     expect(text.match(/^set-cookie:/gim)).toHaveLength(2);

@@ -19,6 +19,8 @@ const NOT_FORWARDED = new Set([
   'x-forwarded-host',
   'x-forwarded-proto',
   'forwarded',
+  // Modules ask one another by it (crm.md §4).
+  'x-timeline-parts',
 ]);
 const NOT_RETURNED = new Set([
   'connection',

@@ -26,4 +26,5 @@ export {
   type TenantClaims,
   type Restriction,
 } from './protocol.js';
+export { TimelineRoute, timelineRoute, type TimelineSource } from './timeline-route.js';
 export { ServiceTokens, type ServiceKeys } from './service-tokens.js';

@@ -48,6 +48,7 @@ export {
   Query,
   RawBody,
 } from './endpoints/parameter-decorators.js';
+export { requireStanding } from './endpoints/endpoint.guard.js';
 export { isOfOwnFactors } from './endpoints/route-declaration.js';
 export { Cursors } from './lists/cursors.js';
 export {
@@ -64,6 +65,22 @@ export {
   type SortSpec,
 } from './lists/list-definition.js';
 export { TEXT_COLLATIONS, type TextCollation } from './lists/text-collations.js';
+export {
+  listOfPart,
+  newestOfParts,
+  readAskedTimeline,
+  readTimelineParts,
+  TIMELINE_HEADER,
+  TIMELINE_START,
+  TIMELINE_TYPE,
+  timelineHeader,
+  writeTimelineParts,
+  type AskedPart,
+  type AskedTimeline,
+  type TimelinePart,
+  type TimelinePosition,
+  type ToldPart,
+} from './lists/timeline-parts.js';
 export { parseFilters, parseListRequest } from './lists/parse-list-request.js';
 export { queryParameters, refuseUnknown } from './reading/query-string.js';
 export { formFields, parseForm, parseJsonBytes, readBytes, RequestAborted } from './reading/read-body.js';
@@ -128,7 +145,12 @@ export { WorkerJob, type WorkerJobOptions } from './jobs/worker-job.js';
 export { answerError } from './problems/answer-problem.js';
 export { answerClientError, rawProblem } from './problems/client-error.js';
 export { toProblem } from './problems/to-problem.js';
-export { currentCause, currentCorrelationId, runWithCorrelation } from './observe/correlation.js';
+export {
+  currentCause,
+  currentCorrelationId,
+  noteOrganization,
+  runWithCorrelation,
+} from './observe/correlation.js';
 export { log } from './observe/log.js';
 export { traceHeaders } from './observe/tracing.js';
 export { metrics } from './observe/metrics.js';
@@ -136,6 +158,7 @@ export { registerDependency } from './observe/dependencies.js';
 export { registerReadiness } from './observe/readiness.js';
 export { EventStream, serverSentText } from './streams/event-stream.js';
 export { createApp, type BootOptions, type RunningApp } from './boot/create-app.js';
+export { answerEarly, EARLY_ROUTE, type EarlyRoute } from './boot/early-route.js';
 export { modulesTls } from './boot/modules-tls.js';
 export { bootstrap } from './boot/bootstrap.js';
 export { DRAINABLE, type Drainable } from './boot/drainable.js';

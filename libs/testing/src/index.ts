@@ -55,6 +55,7 @@ export { testDatabase, type TestDatabase } from './test-database.js';
 export { expectTenantTablesListed } from './tenant-tables/expect-tenant-tables-listed.js';
 export { PlantedRows, type Planting } from './tenant-tables/planted-rows.js';
 export { COUNTED, GOES, NOBODY, type TenantTables } from './tenant-tables/tenant-table.js';
+export { askTimeline, type TimelineAnswer, type TimelineQuestion } from './timeline-parts.js';
 export { totpCode } from './totp-code.js';
 export { TestRegistry } from './test-registry.js';
 export { itBehavesLikeASoftDeletableResource } from './behaves-like-a-soft-deletable-resource.js';

@@ -23,6 +23,7 @@ import { log, nestLogger } from '../observe/log.js';
 import { collectProcessMetrics } from '../observe/metrics.js';
 import { ProblemFilter } from '../problems/problem.filter.js';
 import { DRAINABLE, type Drainable } from './drainable.js';
+import { EARLY_ROUTE, type EarlyRoute } from './early-route.js';
 import { FastExpressAdapter } from './fast-express.adapter.js';
 import { Listener } from './listener.js';
 import { modulesTls } from './modules-tls.js';
@@ -80,7 +81,10 @@ export async function createApp(options: BootOptions): Promise<RunningApp> {
   collectProcessMetrics();
   const operations = new Operations(await readOpenApi(options.openApi));
   const adapter = new FastExpressAdapter();
-  const listeners = listenersOf(options, adapter, operations, {
+  let early: EarlyRoute | undefined;
+  const first: EarlyRoute['take'] = (request, response) =>
+    options.beforeExpress?.(request, response) === true || early?.take(request, response) === true;
+  const listeners = listenersOf(first, adapter, operations, {
     cursors: new Cursors(config.CURSOR_SECRET),
     gatewayAddresses: config.GATEWAY_ADDRESSES,
     tls: modulesTls(options.env),
@@ -95,6 +99,7 @@ export async function createApp(options: BootOptions): Promise<RunningApp> {
   });
   try {
     const routes = await initialize(app, adapter, options, config.CURSOR_SECRET);
+    early = optional<EarlyRoute>(app, EARLY_ROUTE);
     await options.connect?.(app);
     const url = await listeners.public.listen(config.PORT, config.HOST);
     const internalUrl = await listeners.internal.listen(config.INTERNAL_PORT, config.HOST);
@@ -112,7 +117,7 @@ interface Listeners {
 }
 
 function listenersOf(
-  options: BootOptions,
+  first: EarlyRoute['take'],
   adapter: FastExpressAdapter,
   operations: Operations,
   common: { cursors: Cursors; gatewayAddresses: AddressList; tls: ModulesTls | undefined },
@@ -123,7 +128,7 @@ function listenersOf(
     public: new Listener({
       ...shared,
       name: 'public',
-      ...(options.beforeExpress ? { first: options.beforeExpress } : {}),
+      first,
       handler: (request, response) => {
         if (!operations.handle(request, response)) express(request, response);
       },

@@ -107,7 +107,14 @@ export class EndpointGuard extends AuthGuard('api_credential') {
   }
 }
 
-function requireStanding(caller: AuthenticatedCaller, { permission }: RouteDeclaration): void {
+/**
+ * Refuses a caller that may use nothing, or only its own factors.
+ * @throws Problem `organization_suspended`, `mfa_required`
+ */
+export function requireStanding(
+  caller: AuthenticatedCaller,
+  { permission }: { readonly permission?: RouteDeclaration['permission'] | undefined },
+): void {
   if (caller.restriction === 'organization_suspended') throw new Problem('organization_suspended');
   if (caller.restriction === 'mfa_required' && !isOfOwnFactors(permission)) throw new Problem('mfa_required');
 }
