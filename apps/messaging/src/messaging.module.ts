@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
-import { AuthorizationModule } from '@customer-platform/authorization';
+import { AuthorizationModule, timelineRoute } from '@customer-platform/authorization';
 import {
   Clock,
   Database,
@@ -50,6 +50,7 @@ import { SenderDomainsModule } from './sender-domains/sender-domains.module.js';
 import { SendsController } from './sends/sends.controller.js';
 import { SENDS_TO_CONTACTS } from './sends/sends.repository.js';
 import { SendsService } from './sends/sends.service.js';
+import { SendsTimeline } from './sends/sends-timeline.js';
 import { SuspendedSends } from './sends/suspended-sends.js';
 import { SuppressionsController } from './suppressions/suppressions.controller.js';
 import { TemplateEntity } from './templates/template.entity.js';
@@ -130,6 +131,8 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     AcceptanceReader,
     SendAcceptance,
     SendsService,
+    SendsTimeline,
+    timelineRoute(SendsTimeline),
     SuspendedSends,
     TemplateHistory,
     TemplatePreview,

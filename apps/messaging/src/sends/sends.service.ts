@@ -1,5 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { Database, pageOf, pageOfOwners, type Transaction } from '@customer-platform/database';
+import {
+  Database,
+  pageOf,
+  pageOfOwners,
+  type OrganizationScope,
+  type Transaction,
+} from '@customer-platform/database';
 import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { checkAddress } from '../addresses/address.js';
@@ -7,9 +13,10 @@ import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { CHANNELS } from '../addresses/channel.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { SendDto, SendStepDto } from './send.dto.js';
-import { toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
+import { SEND_COLUMNS, toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
 
-const SENDS = 'SELECT * FROM sends WHERE organization_id = $1';
+/** What is shown, and what is filtered by beside it. */
+const SENDS = `SELECT ${SEND_COLUMNS}, address_key FROM sends WHERE organization_id = $1`;
 const RUNS = `
   SELECT id FROM campaign_runs WHERE organization_id = $1 AND campaign_id = ANY($2::uuid[]) ORDER BY id DESC LIMIT $3`;
 const MOST_RUNS = 100;
@@ -25,7 +32,7 @@ export class SendsService {
   ) {}
 
   /** Sends of a merged contact stand with its survivor's, whichever of the two is asked for. */
-  list(context: RequestContext, query: ListQuery): Promise<Page<SendDto>> {
+  list(context: OrganizationScope, query: ListQuery): Promise<Page<SendDto>> {
     return this.database.inOrganization(context, async (tx) => {
       const options = { parameters: [context.organizationId], map: toSendDto };
       const narrowed = query.filters.find(isOfContacts);

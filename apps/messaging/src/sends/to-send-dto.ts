@@ -19,6 +19,11 @@ export interface SendRow extends Omit<SendDto, Instants | 'campaign_id'> {
   updated_at: Date;
 }
 
+/** The columns of {@link SendRow}. */
+export const SEND_COLUMNS = `id, channel, state, reason, category, topic, contact_id, address, subject, source, source_id,
+  run_id, template_id, template_version, locale, provider, provider_message_id, attempts, metadata, content_removed_at,
+  release_at, expires_at, sent_at, correlation_id, created_at, updated_at`;
+
 /** A row of `send_history`, as far as it is shown. */
 export interface StepRow extends Omit<SendStepDto, 'occurred_at'> {
   occurred_at: Date;
