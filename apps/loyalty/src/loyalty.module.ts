@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { Module } from '@nestjs/common';
 import { AuditModule } from '@customer-platform/audit';
-import { AuthorizationModule } from '@customer-platform/authorization';
+import { AuthorizationModule, timelineRoute } from '@customer-platform/authorization';
 import { ledgerConfig, readConfig } from '@customer-platform/config';
 import {
   ContactFollower,
@@ -28,6 +28,7 @@ import { ExpirySweep } from './expiry/expiry.sweep.js';
 import { LotExpiry } from './expiry/lot-expiry.service.js';
 import { LEDGER_KEY } from './ledger-key.js';
 import { LedgerController } from './ledger/ledger.controller.js';
+import { LedgerTimeline } from './ledger/ledger-timeline.js';
 import { LedgerSummary } from './ledger/ledger-summary.js';
 import { LedgerService } from './ledger/ledger.service.js';
 import { TRANSACTIONS_OF_CONTACTS } from './ledger/subjects.js';
@@ -79,6 +80,8 @@ function secretOfPostings(key: string): string {
     ExpirySweep,
     LedgerService,
     LedgerSummary,
+    LedgerTimeline,
+    timelineRoute(LedgerTimeline),
     LotExpiry,
     LoyaltyContactRefs,
     PostedAnswers,

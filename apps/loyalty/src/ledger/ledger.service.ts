@@ -1,6 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { ContactRefs } from '@customer-platform/contact-refs';
-import { Clock, Database, type Transaction, pageOf, pageOfOwners } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  type OrganizationScope,
+  type Transaction,
+  pageOf,
+  pageOfOwners,
+} from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { sumsOf } from './available.js';
@@ -9,6 +16,7 @@ import {
   type BalanceDto,
   type ExpiringLotDto,
   type LineDto,
+  type LineOfRow,
   type LineRow,
   toLineDto,
   type TransactionDto,
@@ -36,7 +44,7 @@ const rowsOf = (transactions: string): string => `
 const ALL = rowsOf('transactions');
 
 /** The rows of a subject, in the timeline's order by the index of links. */
-const ofSubject = (subjectRef: string): string => `
+export const ofSubject = (subjectRef: string): string => `
   SELECT link.transaction_id AS id, s.contact_id, t.kind, t.points, t.rule_id, t.rule_version, link.event_id,
          t.reverses_id, link.reason, link.reference, t.expires_at, t.actor_type, t.actor_id, link.occurred_at, link.correlation_id, t.created_at,
          NULL::timestamptz AS tombstoned_at
@@ -45,20 +53,20 @@ const ofSubject = (subjectRef: string): string => `
     JOIN subjects s ON s.organization_id = link.organization_id AND s.subject_ref = link.subject_ref
    WHERE link.organization_id = $1 AND link.subject_ref = ${subjectRef}`;
 
-const SUBJECTS =
+/** The subjects of contacts. */
+export const SUBJECTS =
   'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
 
-/** Of each transaction the first lines, by lot, and how many there are. */
-const LINES = `
-  SELECT asked.id AS transaction_id, line.lot_id, line.points, counted.count
-    FROM unnest($2::uuid[]) AS asked (id)
+/** Of each of these transactions the first lines, by lot, and how many there are. */
+export const linesOf = (transactions: string): string => `
+  SELECT asked.id AS transaction_id, line.lot_id, line.points, line.count
+    FROM ${transactions} AS asked (id)
    CROSS JOIN LATERAL (
-     SELECT count(*)::int AS count FROM lines
-      WHERE organization_id = $1 AND transaction_id = asked.id) AS counted
-   CROSS JOIN LATERAL (
-     SELECT lot_id, points FROM lines
+     SELECT lot_id, points, (count(*) OVER ())::int AS count FROM lines
       WHERE organization_id = $1 AND transaction_id = asked.id
       ORDER BY lot_id LIMIT ${String(MOST_LINES)}) AS line`;
+
+const LINES = linesOf('unnest($2::uuid[])');
 
 const LINES_OF = 'SELECT lot_id, points FROM lines WHERE organization_id = $1 AND transaction_id = $2';
 
@@ -78,7 +86,7 @@ export class LedgerService {
   ) {}
 
   /** @throws Problem `invalid_sort` where the order of occurrence is asked for without one contact */
-  list(context: RequestContext, asked: ListQuery): Promise<Page<TransactionDto>> {
+  list(context: OrganizationScope, asked: ListQuery): Promise<Page<TransactionDto>> {
     return this.database.inOrganization(context, async (tx) => {
       const named = asked.filters.filter(({ field }) => field === 'contact_id');
       if (named.length > 0) return this.ofContacts(tx, named, asked);
@@ -174,16 +182,18 @@ export class LedgerService {
 
   private async shown(tx: Transaction, rows: readonly TransactionRow[]): Promise<TransactionDto[]> {
     if (rows.length === 0) return [];
-    const lines = await tx.query<LineRow & { transaction_id: string; count: number }>(LINES, [
-      tx.organizationId,
-      rows.map(({ id }) => id),
-    ]);
-    const byTransaction = Map.groupBy(lines, ({ transaction_id: id }) => id);
-    return rows.map((row) => {
-      const own = byTransaction.get(row.id) ?? [];
-      return toTransactionDto(row, own.map(toLineDto), own[0]?.count ?? 0);
-    });
+    const lines = await tx.query<LineOfRow>(LINES, [tx.organizationId, rows.map(({ id }) => id)]);
+    return withOwnLines(rows, lines);
   }
+}
+
+/** Each transaction with those of the lines that are its own. */
+export function withOwnLines(rows: readonly TransactionRow[], lines: readonly LineOfRow[]): TransactionDto[] {
+  const byTransaction = Map.groupBy(lines, ({ transaction_id: id }) => id);
+  return rows.map((row) => {
+    const own = byTransaction.get(row.id) ?? [];
+    return toTransactionDto(row, own.map(toLineDto), own[0]?.count ?? 0);
+  });
 }
 
 async function subjectRefsOf(tx: Transaction, contactIds: readonly string[]): Promise<string[]> {

@@ -99,6 +99,12 @@ export interface LineRow {
   points: string;
 }
 
+/** A line with what it is of, and how many lines that has. */
+export interface LineOfRow extends LineRow {
+  transaction_id: string;
+  count: number;
+}
+
 /** A line as the API answers it. */
 export function toLineDto({ lot_id, points }: LineRow): LineDto {
   return { lot_id, points: Number(points) };
