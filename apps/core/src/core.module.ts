@@ -24,6 +24,7 @@ import { Segment } from './segments/segment.entity.js';
 import { SegmentsModule } from './segments/segments.module.js';
 import { SubjectRequestsModule } from './subject-requests/subject-requests.module.js';
 import { TaxonomiesModule } from './taxonomies/taxonomies.module.js';
+import { TimelineModule } from './timeline/timeline.module.js';
 import { UsageModule } from './usage/usage.module.js';
 
 /** Core: contacts, and the events that are about them. */
@@ -55,6 +56,7 @@ import { UsageModule } from './usage/usage.module.js';
     SegmentsModule,
     SubjectRequestsModule,
     TaxonomiesModule,
+    TimelineModule,
     UsageModule,
   ],
   providers: [ErasureWatch, organizationRetention(RETAINED_EVENTS, RETAINED_LETTERS)],

@@ -10,5 +10,6 @@ import { LiveStreams } from './live/live-streams.js';
   imports: [PeopleModule],
   controllers: [EventsController],
   providers: [EventsService, LiveFeed, LiveStreams],
+  exports: [EventsService],
 })
 export class EventsModule {}

@@ -1,6 +1,18 @@
 import { Injectable } from '@nestjs/common';
-import { Database, gapOf, pageOf, type Transaction } from '@customer-platform/database';
-import type { ListFilter, ListQuery, Page, RequestContext } from '@customer-platform/http';
+import {
+  Database,
+  gapOf,
+  pageOf,
+  type OrganizationScope,
+  type Transaction,
+} from '@customer-platform/database';
+import {
+  TIMELINE_START,
+  type ListFilter,
+  type ListQuery,
+  type Page,
+  type TimelinePosition,
+} from '@customer-platform/http';
 import { ContactLookup } from '../people/contacts/contact-lookup.js';
 import { externalIdsInEveryForm } from '../vocabulary/identities/form-filters.js';
 import { eventIdOf } from '../vocabulary/events/event-id.js';
@@ -17,6 +29,10 @@ const EVENTS = `
          source, created_at
     FROM events WHERE organization_id = $1`;
 
+/** Along the index of a contact's events. */
+const NEWEST = `${EVENTS} AND contact_id = $2 AND (occurred_at, id) < ($3::timestamptz, $4::uuid)
+   ORDER BY occurred_at DESC, id DESC LIMIT $5`;
+
 /** The stored events of an organization. */
 @Injectable()
 export class EventsService {
@@ -26,13 +42,24 @@ export class EventsService {
   ) {}
 
   /** One page; every order and filter of the list has an index that leads with it. */
-  async list(context: RequestContext, given: ListQuery): Promise<EventPageDto> {
+  async list(context: OrganizationScope, given: ListQuery): Promise<EventPageDto> {
     const query = byIds(given, context.organizationId);
     return this.database.inOrganization(context, async (tx) => {
       const { data, page } = await this.page(tx, query);
       // Looked at afterwards: what a piece takes away between the two is said to be gone.
       return { data, page, gap: await gapIn(tx, query) };
     });
+  }
+
+  /** The newest events that stand under a contact's id after a position, at most so many. */
+  newest(
+    tx: Transaction,
+    contactId: string,
+    after: TimelinePosition | undefined,
+    most: number,
+  ): Promise<EventRow[]> {
+    const { occurredAt, id } = after ?? TIMELINE_START;
+    return tx.prepared<EventRow>(NEWEST, [tx.organizationId, contactId, occurredAt, id, most]);
   }
 
   private async page(tx: Transaction, query: ListQuery): Promise<Page<EventDto>> {

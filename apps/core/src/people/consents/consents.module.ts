@@ -12,6 +12,6 @@ import { ConsentsService } from './consents.service.js';
   imports: [ContactsModule, FollowingModule],
   controllers: [ConsentsController],
   providers: [ConsentExpiry, ConsentRecorder, ConsentsRepository, ConsentsService],
-  exports: [ConsentRecorder, ConsentsRepository],
+  exports: [ConsentRecorder, ConsentsRepository, ConsentsService],
 })
 export class ConsentsModule {}

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { pageOf, pageOfOwners, type Transaction } from '@customer-platform/database';
-import type { ListQuery, Page } from '@customer-platform/http';
+import { TIMELINE_START, type ListQuery, type Page, type TimelinePosition } from '@customer-platform/http';
 import type { ConsentEventRow, ConsentStateRow, ConsentStatus } from '../../vocabulary/consents/consent.js';
 
 const COLUMNS = `id, contact_id, purpose, channel, status, notice_version, notice_hash, method, legal_basis, jurisdiction,
@@ -22,6 +22,12 @@ const EXPIRE_LATER = `
 const historyOf = (contactId: string): string => `
   SELECT ${COLUMNS} FROM consent_events
    WHERE organization_id = $1 AND contact_id = ${contactId} AND ($2::timestamptz IS NULL OR occurred_at <= $2)`;
+
+/** Along the index of a contact's history. */
+const NEWEST = `
+  SELECT ${COLUMNS} FROM consent_events
+   WHERE organization_id = $1 AND contact_id = $2 AND (occurred_at, id) < ($3::timestamptz, $4::uuid)
+   ORDER BY occurred_at DESC, id DESC LIMIT $5`;
 
 /**
  * core.md §5: of a (purpose, channel) the latest event among that channel's and those about all channels decides; of
@@ -154,6 +160,17 @@ export class ConsentsRepository {
     until: Date | null,
   ): Promise<Page<ConsentEventRow>> {
     return pageOfOwners(tx, historyOf, ids, query, { parameters: [tx.organizationId, until] });
+  }
+
+  /** The newest of what was said under one id, after a position, at most so many. */
+  newest(
+    tx: Transaction,
+    contactId: string,
+    after: TimelinePosition | undefined,
+    most: number,
+  ): Promise<ConsentEventRow[]> {
+    const { occurredAt, id } = after ?? TIMELINE_START;
+    return tx.prepared<ConsentEventRow>(NEWEST, [tx.organizationId, contactId, occurredAt, id, most]);
   }
 
   /** One page of what held at an instant. */

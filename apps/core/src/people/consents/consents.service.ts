@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database } from '@customer-platform/database';
+import { Clock, Database, type OrganizationScope } from '@customer-platform/database';
 import { parseInstant, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../contacts/contact-lookup.js';
 import { ConsentRecorder, type NewConsent } from './consent-recorder.js';
@@ -25,7 +25,7 @@ export class ConsentsService {
    * What holds now or held at `at`, or with `view=history` all that was said.
    * @throws Problem `not_found`
    */
-  async list(context: RequestContext, contactId: string, query: ListQuery): Promise<ConsentsAnswer> {
+  async list(context: OrganizationScope, contactId: string, query: ListQuery): Promise<ConsentsAnswer> {
     const at = instantOf(query);
     return this.database.inOrganization(context, async (tx) => {
       const contact = await this.contacts.read(tx, contactId);

@@ -45,7 +45,8 @@ const FAMILIES = `
      WHERE merged.organization_id = $1)
   SELECT holder, array_agg(id) AS ids FROM family GROUP BY holder`;
 
-type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
+/** How a contact stands. */
+export type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
 
 /** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
 type PathContact = { readonly ids: readonly string[] } | { readonly survivorId: string };
@@ -58,10 +59,15 @@ export class ContactLookup {
    * @throws Problem `not_found` for one that never was, of another organization, or erased
    */
   async read(tx: Transaction, id: string): Promise<PathContact> {
-    const family = await tx.query<Standing>(STANDING_FAMILY, [tx.organizationId, id]);
+    const family = await this.standingFamily(tx, id);
     const contact = demandStanding(family[0]);
     if (contact.mergedInto) return { survivorId: await this.survivorOf(tx, contact.mergedInto) };
     return { ids: family.map((member) => member.id) };
+  }
+
+  /** How it stands, and behind it all that were merged into it; nothing for one that is not there. */
+  standingFamily(tx: Transaction, id: string): Promise<Standing[]> {
+    return tx.prepared<Standing>(STANDING_FAMILY, [tx.organizationId, id]);
   }
 
   /** Its own id, and those of all that were merged into it, one into another. */
