@@ -2,6 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { newId } from '@customer-platform/database';
 import { connectEventBus } from '@customer-platform/event-bus';
+import {
+  newestOfParts,
+  readAskedTimeline,
+  TIMELINE_TYPE,
+  writeTimelineParts,
+  type AskedTimeline,
+  type TimelinePart,
+} from '@customer-platform/http';
 import { startTestApp, testDatabase, type TestApp, type TestDatabase } from '@customer-platform/testing';
 import { CrmModule } from './crm.module.js';
 import { CRM_MIGRATIONS } from './migrations/index.js';
@@ -16,11 +24,19 @@ export interface StubItem extends Record<string, unknown> {
 
 /** How a stub of a fragment answers. */
 export type Behaviour =
-  'well' | 'slowly' | 'never' | 'hangs up' | { status: number; body?: unknown } | { text: string };
+  | 'well'
+  | 'slowly'
+  | 'never'
+  | 'hangs up'
+  | { status: number; body?: unknown }
+  | { text: string }
+  | { told: string };
 
 /** A request as a stub received it. */
 interface Received {
   readonly path: string;
+  /** Types of items that it is answered with. */
+  readonly types: readonly ItemType[];
   readonly query: URLSearchParams;
   readonly headers: IncomingMessage['headers'];
 }
@@ -54,6 +70,8 @@ class StubModules {
   };
   /** Until when the list of a type says that it has removed something. */
   removedUntil: Partial<Record<ItemType, string>> = {};
+  /** Whether they answer all parts at once, as they do since this release. */
+  atOnce = true;
   readonly contacts: StubContact[] = [];
   readonly received: Received[] = [];
   readonly lookups: { ids: string[] }[] = [];
@@ -84,6 +102,7 @@ class StubModules {
       this.behaviour[type] = 'well';
     }
     this.removedUntil = {};
+    this.atOnce = true;
     this.received.length = 0;
     this.lookups.length = 0;
     this.lookup = 'well';
@@ -97,7 +116,7 @@ class StubModules {
 
   /** The types that were asked for, once each. */
   askedFor(): ItemType[] {
-    return [...new Set(this.received.map(({ path }) => typeOf(path) ?? 'event'))].sort();
+    return [...new Set(this.received.flatMap(({ types }) => types))].sort();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -121,8 +140,11 @@ class StubModules {
       send(response, 404, { code: 'route_not_found' });
       return;
     }
-    this.received.push({ path: url.pathname, query: url.searchParams, headers: request.headers });
-    this.answer(response, this.behaviour[type], () => this.page(type, url));
+    const asked = this.atOnce ? this.askedAtOnce(request, url.pathname) : undefined;
+    const types = asked ? (Object.keys(asked.parts) as ItemType[]) : [type];
+    this.received.push({ path: url.pathname, types, query: url.searchParams, headers: request.headers });
+    if (asked) sendParts(response, asked, this.parts(asked, url));
+    else this.answer(response, this.behaviour[type], () => this.page(type, url));
   }
 
   private answer(response: ServerResponse, behaviour: Behaviour, body: () => unknown): void {
@@ -133,13 +155,50 @@ class StubModules {
       }, 1_500).unref();
     } else if (behaviour === 'never') this.waiting.add(response);
     else if (behaviour === 'hangs up') response.destroy();
-    else if ('text' in behaviour) {
+    else if ('told' in behaviour) {
+      response.writeHead(200, { 'content-type': TIMELINE_TYPE }).end(behaviour.told);
+    } else if ('text' in behaviour) {
       response.writeHead(200, { 'content-type': 'application/json' }).end(behaviour.text);
     } else send(response, behaviour.status, behaviour.body ?? { code: 'x' });
   }
 
+  /** Undefined where one of the parts misbehaves: each list is to show how, then. */
+  private askedAtOnce(request: IncomingMessage, path: string): AskedTimeline | undefined {
+    const asked = readAskedTimeline(request, path, new Set(Object.keys(TYPES)));
+    const types = Object.keys(asked?.parts ?? {}) as ItemType[];
+    return types.every((each) => this.behaviour[each] === 'well') ? asked : undefined;
+  }
+
+  private parts(asked: AskedTimeline, url: URL): Record<string, TimelinePart> {
+    const { limit } = asked;
+    const pages = Object.entries(asked.parts).map(([name, { after }]) => {
+      const type = name as ItemType;
+      const at = new URL(url);
+      at.searchParams.set('limit', String(limit + 1));
+      at.searchParams.delete('before_occurred_at');
+      at.searchParams.delete('before_id');
+      if (after) {
+        at.searchParams.set('before_occurred_at', after.occurredAt);
+        at.searchParams.set('before_id', after.id);
+      }
+      return { type, rows: this.page(type, at).data };
+    });
+    const { occurredAt } = TYPES[pages[0]?.type ?? 'event'];
+    const counts = newestOfParts<StubItem>(
+      pages.map(({ rows }) => rows),
+      (row) => Date.parse(String(row[occurredAt])),
+      limit,
+    );
+    const parts = pages.map(({ type, rows }, part) => {
+      const items = rows.slice(0, counts[part]);
+      const removedUntil = this.removedUntil[type];
+      return [type, { status: 200, items, more: rows.length > items.length, removedUntil }] as const;
+    });
+    return Object.fromEntries(parts);
+  }
+
   /** What contract.md §3 says of a timeline source. */
-  private page(type: ItemType, { pathname, searchParams: query }: URL): unknown {
+  private page(type: ItemType, { pathname, searchParams: query }: URL) {
     const field = TYPES[type].occurredAt;
     const contactId = query.get('contact_id') ?? pathname.split('/')[4] ?? '';
     const limit = Number(query.get('limit'));
@@ -191,6 +250,15 @@ function matches(item: StubItem, field: string, query: URLSearchParams): boolean
 function send(response: ServerResponse, status: number, body: unknown): void {
   if (response.destroyed) return;
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+function sendParts(
+  response: ServerResponse,
+  asked: AskedTimeline,
+  parts: Record<string, TimelinePart>,
+): void {
+  if (response.destroyed) return;
+  response.writeHead(200, { 'content-type': TIMELINE_TYPE }).end(writeTimelineParts(asked, parts));
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -19,6 +19,8 @@ export interface Fragment {
   readonly path: (contactId: string) => string;
   /** The field that says when an item happened. */
   readonly occurredAt: string;
+  /** The fields that the title is made of. */
+  readonly titled: readonly string[];
   /** What a person reads; untranslated. */
   readonly title: (item: SourceItem) => string;
 }
@@ -34,6 +36,7 @@ export const FRAGMENTS: readonly Fragment[] = [
     permission: 'core.events.read',
     path: (contactId) => `/v1/core/events?contact_id=${contactId}`,
     occurredAt: 'occurred_at',
+    titled: ['event', 'type'],
     title: ({ event, type }) => text(event ?? type),
   },
   {
@@ -42,6 +45,7 @@ export const FRAGMENTS: readonly Fragment[] = [
     permission: 'core.consents.read',
     path: (contactId) => `/v1/core/contacts/${contactId}/consents?view=history`,
     occurredAt: 'occurred_at',
+    titled: ['purpose', 'status'],
     title: ({ purpose, status }) => `${text(purpose)} ${text(status)}`,
   },
   {
@@ -50,6 +54,7 @@ export const FRAGMENTS: readonly Fragment[] = [
     permission: 'loyalty.transactions.read',
     path: (contactId) => `/v1/loyalty/transactions?contact_id=${contactId}`,
     occurredAt: 'occurred_at',
+    titled: ['kind', 'points'],
     title: ({ kind, points }) => `${text(kind)} ${signed(points)}`,
   },
   {
@@ -59,9 +64,15 @@ export const FRAGMENTS: readonly Fragment[] = [
     path: (contactId) => `/v1/messaging/sends?contact_id=${contactId}`,
     // A send is in the timeline from when it was asked for (the public contract, "Lists").
     occurredAt: 'created_at',
+    titled: ['channel', 'state'],
     title: ({ channel, state }) => `${text(channel)} ${text(state)}`,
   },
 ];
+
+/** The fields of an item that the timeline looks into. */
+export function fieldsOf({ occurredAt, titled }: Fragment): string[] {
+  return ['id', 'correlation_id', occurredAt, ...titled];
+}
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';

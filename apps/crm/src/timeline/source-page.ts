@@ -1,3 +1,4 @@
+import type { ToldPart } from '@customer-platform/http';
 import type { Fragment, SourceItem } from './fragments.js';
 import { compareInSource, type Placed, type Position } from './timeline-position.js';
 
@@ -5,8 +6,10 @@ import { compareInSource, type Placed, type Position } from './timeline-position
 export interface PlacedItem extends Placed {
   readonly fragment: Fragment;
   readonly correlationId: string | null;
-  /** As the source sent it. */
-  readonly item: SourceItem;
+  /** The item, as far as the timeline looks into it. */
+  readonly head: SourceItem;
+  /** As the source sent it: JSON. */
+  readonly text: () => string;
 }
 
 /** A page of a fragment, newest first. */
@@ -29,15 +32,38 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 export function readSourcePage(fragment: Fragment, text: string, after: Position | undefined): SourcePage {
   const { data, page, gap } = object(parse(text));
   if (!Array.isArray(data)) throw new TypeError('the answer has no data');
-  const items = data.map((value) => place(fragment, object(value)));
+  const items = data.map((value) => {
+    const item = object(value);
+    return place(fragment, item, () => JSON.stringify(item));
+  });
+  demandOrder(items, after);
+  const more = items.length > 0 && object(page)['next_cursor'] !== null;
+  const removedUntil = instantOf(gap);
+  return { items, more, ...(removedUntil === undefined ? {} : { removedUntil }) };
+}
+
+/**
+ * Reads what a source told of a part, of which no item has to be parsed. It is believed as little as a list. A part of
+ * which nothing is told may have more: others of the source's were newer.
+ * @throws TypeError when it is no page of a timeline source
+ */
+export function readToldPage(
+  fragment: Fragment,
+  { items: told, more, removedUntil: until }: Extract<ToldPart, { status: 200 }>,
+  after: Position | undefined,
+): SourcePage {
+  const items = told.map(({ head, text }) => place(fragment, head, () => text));
+  demandOrder(items, after);
+  const removedUntil = until === undefined ? undefined : instantOf({ until });
+  return { items, more, ...(removedUntil === undefined ? {} : { removedUntil }) };
+}
+
+function demandOrder(items: readonly PlacedItem[], after: Position | undefined): void {
   let before = after;
   for (const item of items) {
     if (before && compareInSource(before, item) >= 0) throw new TypeError('the answer is out of order');
     before = item;
   }
-  const more = items.length > 0 && object(page)['next_cursor'] !== null;
-  const removedUntil = instantOf(gap);
-  return { items, more, ...(removedUntil === undefined ? {} : { removedUntil }) };
 }
 
 /** Until when a source says that it has removed something; not every source can. */
@@ -48,14 +74,14 @@ function instantOf(gap: unknown): string | undefined {
   return until;
 }
 
-function place(fragment: Fragment, item: SourceItem): PlacedItem {
-  const { id, correlation_id: correlationId = null } = item;
-  const occurredAt = item[fragment.occurredAt];
+function place(fragment: Fragment, head: SourceItem, text: () => string): PlacedItem {
+  const { id, correlation_id: correlationId = null } = head;
+  const occurredAt = head[fragment.occurredAt];
   if (typeof id !== 'string' || !UUID.test(id)) throw new TypeError('an item has no id');
   if (typeof occurredAt !== 'string' || !INSTANT.test(occurredAt)) throw new TypeError('an item has no time');
   if (correlationId !== null && typeof correlationId !== 'string')
     throw new TypeError('an item has no correlation id');
-  return { fragment, source: fragment.source, id, occurredAt, correlationId, item };
+  return { fragment, source: fragment.source, id, occurredAt, correlationId, head, text };
 }
 
 function parse(text: string): unknown {

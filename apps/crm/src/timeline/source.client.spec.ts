@@ -42,7 +42,14 @@ describe('a source that takes no connections', () => {
     const [fragment] = FRAGMENTS as [Fragment];
     const context = { correlationId: newId(), authorization: 'Bearer key' } as RequestContext;
     const read = (deadline: Deadline): Promise<unknown> =>
-      client.read(fragment, context, { contactId: newId(), limit: 1, filters: [] }, deadline);
+      client
+        .readAll(
+          [fragment],
+          context,
+          { contactId: newId(), limit: 1, filters: [], after: () => undefined },
+          deadline,
+        )
+        .then((answers) => answers.get(fragment));
     const [short, long] = [new Deadline(20), new Deadline(60_000)];
     let connecting = true;
     const other = read(long).finally(() => (connecting = false));

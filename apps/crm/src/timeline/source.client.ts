@@ -1,10 +1,20 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { type ModulesTls, publicUrlsConfig, readConfig } from '@customer-platform/config';
-import { log, modulesTls, traceHeaders, type RequestContext } from '@customer-platform/http';
+import {
+  log,
+  modulesTls,
+  readTimelineParts,
+  TIMELINE_HEADER,
+  TIMELINE_TYPE,
+  timelineHeader,
+  traceHeaders,
+  type RequestContext,
+  type ToldPart,
+} from '@customer-platform/http';
 import { Problem, type ProblemCode } from '@customer-platform/problem-json';
 import { buildConnector, Pool } from 'undici';
-import type { Fragment, Source } from './fragments.js';
-import { readSourcePage, type SourcePage } from './source-page.js';
+import { fieldsOf, type Fragment, type Source } from './fragments.js';
+import { readSourcePage, readToldPage, type SourcePage } from './source-page.js';
 import type { Position } from './timeline-position.js';
 
 /** How long a source may take, answer read; slower is unreachable (crm.md §4). */
@@ -16,14 +26,21 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 
 const sourcesConfig = publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true });
 
-/** What is asked of a fragment. */
-interface FragmentRequest {
+/** What is asked of every fragment. */
+interface TimelineRequest {
   readonly contactId: string;
   readonly limit: number;
-  /** Only items after it in the order of the source; absent: from the newest on. */
-  readonly after?: Position;
   /** Filters, passed on as they are. */
   readonly filters: readonly (readonly [name: string, value: string])[];
+  /** Only items after it in the order of the source; absent: from the newest on. */
+  readonly after: (fragment: Fragment) => Position | undefined;
+}
+
+/** An answer as it came. */
+interface Answered {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
 }
 
 /** What came of it. */
@@ -87,20 +104,63 @@ export class SourceClient implements OnApplicationShutdown {
   }
 
   /**
-   * One page of a fragment; never throws for what the source does, but for one thing.
-   * @throws Problem 401 when the source does not take the caller's credential
+   * One page of each fragment, all at once; never throws for what a source does, but for one thing.
+   * @throws Problem 401 when a source does not take the caller's credential
    */
-  async read(
-    fragment: Fragment,
+  async readAll(
+    fragments: readonly Fragment[],
     context: RequestContext,
-    request: FragmentRequest,
+    request: TimelineRequest,
     deadline: Deadline,
-  ): Promise<FragmentAnswer> {
+  ): Promise<Map<Fragment, FragmentAnswer>> {
+    // Where the list is narrowed, that is for each list itself.
+    const calls =
+      request.filters.length > 0
+        ? fragments.map((fragment) => [fragment])
+        : [...Map.groupBy(fragments, ({ source }) => source).values()];
+    const answers = await Promise.all(calls.map((own) => this.ofSource(own, context, request, deadline)));
+    return new Map(answers.flatMap((each) => [...each]));
+  }
+
+  /**
+   * A module answers all that it has of these at once. One of the release before, or that has to look further, answers the
+   * list of the first alone, or fails to: the others are asked for one by one then.
+   */
+  private async ofSource(
+    fragments: readonly Fragment[],
+    context: RequestContext,
+    request: TimelineRequest,
+    deadline: Deadline,
+  ): Promise<Map<Fragment, FragmentAnswer>> {
+    const [first, ...others] = fragments;
+    if (!first) return new Map();
+    let told: ReadonlyMap<string, ToldPart> | undefined;
+    const answer = await this.attempt(first, async () => {
+      const header = headerOf(fragments, request);
+      const answered = await this.exchange(first, context, request, deadline, header);
+      if (answered.status === 200 && answered.type === TIMELINE_TYPE) {
+        told = readTimelineParts(answered.text);
+        return answerOfPart(first, told, request);
+      }
+      return answerOf(first, answered, request);
+    });
+    const answers = new Map([[first, answer]]);
+    const rest = await Promise.all(
+      others.map((fragment) =>
+        this.attempt(fragment, async () =>
+          told
+            ? answerOfPart(fragment, told, request)
+            : answerOf(fragment, await this.exchange(fragment, context, request, deadline), request),
+        ),
+      ),
+    );
+    others.forEach((fragment, at) => answers.set(fragment, rest[at] ?? { kind: 'unreachable' }));
+    return answers;
+  }
+
+  private async attempt(fragment: Fragment, ask: () => Promise<FragmentAnswer>): Promise<FragmentAnswer> {
     try {
-      const exchange = this.exchange(fragment, context, request, deadline.signal);
-      // undici ends what waits for a connection only when connecting has ended, by a clock that is half a second late.
-      const { status, text } = await Promise.race([exchange, deadline.passed]);
-      return answerOf(fragment, status, text, request.after);
+      return await ask();
     } catch (error) {
       if (error instanceof Problem) throw error;
       // A source that hangs makes hundreds of these a second: no stacks.
@@ -117,24 +177,41 @@ export class SourceClient implements OnApplicationShutdown {
     await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()));
   }
 
-  private async exchange(
+  /** undici ends what waits for a connection only when connecting has ended, by a clock that is half a second late. */
+  private exchange(
     fragment: Fragment,
     context: RequestContext,
-    request: FragmentRequest,
+    request: TimelineRequest,
+    deadline: Deadline,
+    header: Record<string, string> = {},
+  ): Promise<Answered> {
+    return Promise.race([
+      this.ask(fragment, context, pathOf(fragment, request), deadline.signal, header),
+      deadline.passed,
+    ]);
+  }
+
+  private async ask(
+    fragment: Fragment,
+    context: RequestContext,
+    path: string,
     signal: AbortSignal,
-  ): Promise<{ status: number; text: string }> {
-    const { statusCode, body } = await this.pools[fragment.source].request({
+    header: Record<string, string>,
+  ): Promise<Answered> {
+    const { statusCode, headers, body } = await this.pools[fragment.source].request({
       method: 'GET',
-      path: pathOf(fragment, request),
+      path,
       headers: {
         accept: 'application/json',
         'x-correlation-id': context.correlationId,
         ...(context.authorization === undefined ? {} : { authorization: context.authorization }),
         ...traceHeaders(),
+        ...header,
       },
       signal,
     });
-    return { status: statusCode, text: await body.text() };
+    const type = headers['content-type'];
+    return { status: statusCode, type: typeof type === 'string' ? type : '', text: await body.text() };
   }
 }
 
@@ -150,8 +227,21 @@ function poolOf(url: string, tls: ModulesTls | undefined): Pool {
   });
 }
 
-function pathOf(fragment: Fragment, { contactId, limit, after, filters }: FragmentRequest): string {
+function headerOf(
+  fragments: readonly Fragment[],
+  { filters, after }: TimelineRequest,
+): Record<string, string> {
+  if (filters.length > 0) return {};
+  const parts = fragments.map((fragment) => {
+    const from = after(fragment);
+    return [fragment.type, { fields: fieldsOf(fragment), ...(from ? { after: from } : {}) }] as const;
+  });
+  return { [TIMELINE_HEADER]: timelineHeader(Object.fromEntries(parts)) };
+}
+
+function pathOf(fragment: Fragment, { contactId, limit, after: afterOf, filters }: TimelineRequest): string {
   const query = new URLSearchParams({ sort: '-occurred_at', limit: String(limit) });
+  const after = afterOf(fragment);
   if (after) {
     query.set('before_occurred_at', after.occurredAt);
     query.set('before_id', after.id);
@@ -162,24 +252,31 @@ function pathOf(fragment: Fragment, { contactId, limit, after, filters }: Fragme
 }
 
 /** What a status and a body mean to the timeline (crm.md §4). Throws for what makes the source unreachable. */
-function answerOf(
+function answerOf(fragment: Fragment, { status, text }: Answered, request: TimelineRequest): FragmentAnswer {
+  if (status === 200) return { kind: 'page', page: readSourcePage(fragment, text, request.after(fragment)) };
+  if (status === 401) throw new Problem(credentialCodeOf(text));
+  return answerOfStatus(status);
+}
+
+/** The same of what a module told of a part. */
+function answerOfPart(
   fragment: Fragment,
-  status: number,
-  text: string,
-  after: Position | undefined,
+  told: ReadonlyMap<string, ToldPart>,
+  request: TimelineRequest,
 ): FragmentAnswer {
-  switch (status) {
-    case 200:
-      return { kind: 'page', page: readSourcePage(fragment, text, after) };
-    case 401:
-      throw new Problem(credentialCodeOf(text));
-    case 403:
-      return { kind: 'forbidden' };
-    case 404:
-      return { kind: 'page', page: { items: [], more: false } };
-    default:
-      throw new Error(`it answered ${String(status)}`);
-  }
+  const part = told.get(fragment.type);
+  if (!part) throw new TypeError('the answer lacks a part');
+  if (!('items' in part)) return answerOfStatus(part.status);
+  const page = readToldPage(fragment, part, request.after(fragment));
+  // More of nothing at all would be asked for without end.
+  const isEmpty = [...told.values()].every((each) => !('items' in each) || each.items.length === 0);
+  return { kind: 'page', page: isEmpty ? { ...page, more: false } : page };
+}
+
+function answerOfStatus(status: number): FragmentAnswer {
+  if (status === 403) return { kind: 'forbidden' };
+  if (status === 404) return { kind: 'page', page: { items: [], more: false } };
+  throw new Error(`it answered ${String(status)}`);
 }
 
 const CREDENTIAL_CODES: readonly ProblemCode[] = ['missing_credentials', 'token_expired'];

@@ -27,6 +27,7 @@ afterAll(() => crm.close());
 const histories = fc.array(fc.record({ type: fc.constantFrom(...TYPES), second: fc.nat({ max: 4 }) }), {
   maxLength: 40,
 });
+const sizes = fc.integer({ min: 1, max: 7 });
 const outages = fc.array(fc.subarray([...TYPES]), { maxLength: 12 });
 
 function aHistory(items: readonly { type: ItemType; second: number }[]): string {
@@ -74,8 +75,9 @@ function idsHeld(): string[] {
 describe('a walk through a timeline', () => {
   it('is the sorted union of all sources, each item once, at every page size', async () => {
     await fc.assert(
-      fc.asyncProperty(histories, fc.integer({ min: 1, max: 7 }), async (history, limit) => {
+      fc.asyncProperty(histories, sizes, fc.boolean(), async (history, limit, atOnce) => {
         const contactId = aHistory(history);
+        crm.modules.atOnce = atOnce;
         cut([]);
         const walked: TimelineItemDto[] = [];
         let cursor: string | null = null;

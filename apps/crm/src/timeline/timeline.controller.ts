@@ -12,6 +12,8 @@ import {
 import { TimelineDto, TIMELINE_LIST } from './timeline.dto.js';
 import { TimelineService } from './timeline.service.js';
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+
 @Controller('v1/crm/contacts')
 export class TimelineController {
   constructor(private readonly timelines: TimelineService) {}
@@ -34,9 +36,9 @@ export class TimelineController {
     @Id() id: string,
     @ListRequest(TIMELINE_LIST) query: ListQuery,
     @Req() request: IncomingMessage,
-  ): Promise<TimelineDto | Answer<undefined>> {
+  ): Promise<Answer> {
     const answer = await this.timelines.read(context, id, query);
-    if (answer.kind === 'timeline') return answer.timeline;
+    if (answer.kind === 'timeline') return new Answer(answer.text, { 'Content-Type': JSON_TYPE });
     const search = /^[^?]*(\?.*)$/s.exec(request.url ?? '')?.[1] ?? '';
     const location = `/v1/crm/contacts/${answer.survivorId}/timeline${search}`;
     // A merge can be undone: nobody may remember where it led.

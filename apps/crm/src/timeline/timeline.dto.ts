@@ -89,23 +89,26 @@ export const TIMELINE_LIST: ListDefinition = {
 
 const TITLE_LENGTH = 200;
 
-/** An item as the API answers it; `data` is what the source sent, unchanged. */
-export function toTimelineItemDto({
-  fragment,
-  id,
-  occurredAt,
-  correlationId,
-  item,
-}: PlacedItem): TimelineItemDto {
-  return {
+/**
+ * A {@link TimelineDto} as JSON. An item of a source stands in it as the source sent it: what is passed on need be neither
+ * parsed nor written anew.
+ */
+export function timelineText(items: readonly PlacedItem[], rest: Omit<TimelineDto, 'data'>): string {
+  const { page, unreachable, gaps } = rest;
+  const behind = JSON.stringify({ page, unreachable, gaps });
+  return `{"data":[${items.map(itemText).join(',')}],${behind.slice(1)}`;
+}
+
+function itemText({ fragment, id, occurredAt, correlationId, head, text }: PlacedItem): string {
+  const shown: Omit<TimelineItemDto, 'data'> = {
     id,
     source: fragment.source,
     type: fragment.type,
     occurred_at: occurredAt,
     correlation_id: correlationId,
-    title: shortened(fragment.title(item).trim()),
-    data: item,
+    title: shortened(fragment.title(head).trim()),
   };
+  return `${JSON.stringify(shown).slice(0, -1)},"data":${text()}}`;
 }
 
 /** Cut between characters, never within one. */

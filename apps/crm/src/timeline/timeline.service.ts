@@ -5,12 +5,13 @@ import { Problem } from '@customer-platform/problem-json';
 import { FRAGMENTS, type Fragment } from './fragments.js';
 import { isWanted, sourceFilters } from './source-filters.js';
 import { SourceClient, type FragmentAnswer } from './source.client.js';
+import type { Position } from './timeline-position.js';
 import { decodeWalk, encodeWalk, step, walkFromStart, type WalkState } from './timeline-walk.js';
-import { type TimelineDto, type TimelineGapDto, toTimelineItemDto } from './timeline.dto.js';
+import { type TimelineGapDto, timelineText } from './timeline.dto.js';
 
-/** The timeline, or the contact in whose timeline it now is. */
+/** The timeline as JSON, or the contact in whose timeline it now is. */
 type TimelineAnswer =
-  | { readonly kind: 'timeline'; readonly timeline: TimelineDto }
+  | { readonly kind: 'timeline'; readonly text: string }
   | { readonly kind: 'merged'; readonly survivorId: string };
 
 /**
@@ -39,7 +40,7 @@ export class TimelineService {
     if (!contact || contact.kind === 'absent') throw new Problem('not_found');
     if (contact.kind === 'merged') return { kind: 'merged', survivorId: contact.id };
     const state = query.after ? decodeWalk(positions) : walkFromStart();
-    return { kind: 'timeline', timeline: await this.compose(context, contact.id, query, state) };
+    return { kind: 'timeline', text: await this.compose(context, contact.id, query, state) };
   }
 
   private async compose(
@@ -47,7 +48,7 @@ export class TimelineService {
     contactId: string,
     query: ListQuery,
     state: WalkState,
-  ): Promise<TimelineDto> {
+  ): Promise<string> {
     const asked = FRAGMENTS.filter(
       (fragment) =>
         context.can(fragment.permission) &&
@@ -57,8 +58,7 @@ export class TimelineService {
     const answers = await this.ask(context, contactId, query, state, asked);
     const { items, next } = step(state, answers, query.limit);
     const unreachable = asked.filter((fragment) => answers.get(fragment)?.kind === 'unreachable');
-    return {
-      data: items.map(toTimelineItemDto),
+    return timelineText(items, {
       page: {
         limit: query.limit,
         next_cursor: next ? query.cursorFor([contactId, ...encodeWalk(next)]) : null,
@@ -67,7 +67,7 @@ export class TimelineService {
       gaps: asked.flatMap((fragment) =>
         gapOf(fragment, answers.get(fragment), !next || next.get(fragment) === 'end'),
       ),
-    };
+    });
   }
 
   private async ask(
@@ -80,15 +80,12 @@ export class TimelineService {
     const filters = sourceFilters(query.filters);
     const deadline = this.sources.deadline();
     try {
-      const answers = await Promise.all(
-        fragments.map(async (fragment) => {
-          const progress = state.get(fragment);
-          const after = typeof progress === 'object' ? { after: progress } : {};
-          const request = { contactId, limit: query.limit, filters, ...after };
-          return [fragment, await this.sources.read(fragment, context, request, deadline)] as const;
-        }),
-      );
-      return new Map(answers);
+      const after = (fragment: Fragment): Position | undefined => {
+        const progress = state.get(fragment);
+        return typeof progress === 'object' ? progress : undefined;
+      };
+      const request = { contactId, limit: query.limit, filters, after };
+      return await this.sources.readAll(fragments, context, request, deadline);
     } finally {
       deadline.end();
     }
