@@ -1,6 +1,6 @@
 import { onConnection } from '@customer-platform/kit/databases.ts';
 
-/** How many items a contact is given, by what they are. */
+/** Numbers of items that a contact is given, by what they are. */
 export type ItemCounts = Readonly<Record<'events' | 'consents' | 'transactions' | 'sends', number>>;
 
 /** A long history: 100,000 over three modules. */

@@ -17,13 +17,13 @@ import type { Permission } from '@customer-platform/permissions';
 import type { ResolvedCaller } from './caller.js';
 import { CredentialResolver } from './credential-resolver.js';
 
-/** What a module has for timelines. */
+/** A module's parts of timelines. */
 export interface TimelineSource {
   /** The list that crm asks: of the first of the parts. */
   readonly path: string;
   /** The parts by their types, each under the permission of its own list. */
   readonly permissions: Readonly<Record<string, Permission>>;
-  /** What is asked for of parts that the caller may see. A part that is left out is answered 404. */
+  /** Reads parts that the caller may see. One that is left out is answered 404. */
   read(
     where: { readonly organizationId: string },
     asked: AskedTimeline,

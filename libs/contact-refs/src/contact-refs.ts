@@ -124,7 +124,7 @@ export class ContactRefs {
     return new Set(rows.map(({ organization_id: organizationId, id }) => contactKey({ organizationId, id })));
   }
 
-  /** Whether `ends` asks all that it asks at once. */
+  /** True where `ends` needs one statement. */
   get endsAtOnce(): boolean {
     return this.hashOf === undefined;
   }

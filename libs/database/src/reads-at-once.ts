@@ -5,7 +5,7 @@ import type { Transaction } from './transaction.js';
 /** Answers that come one by one. */
 export type Promises<T extends readonly unknown[]> = { readonly [K in keyof T]: Promise<T[K]> };
 
-/** What is asked of one organization, and whether each statement seeks its rows by keys that it is given. */
+/** The organization that is read; `byKeys` where each statement seeks its rows by keys that it is given. */
 export interface ReadsOf {
   readonly organizationId: string;
   readonly byKeys: boolean;
@@ -14,7 +14,7 @@ export interface ReadsOf {
 interface Statement {
   readonly text: string;
   readonly values: readonly (string | Buffer | null)[];
-  /** What it does not answer with is not asked for. */
+  /** False for one that has no rows. */
   readonly answers: boolean;
 }
 

@@ -10,10 +10,10 @@ import type { Permission } from '@customer-platform/permissions';
 import { eventually } from './eventually.js';
 import type { TestApp } from './test-app.js';
 
-/** Whom crm asks a module about, and for whom. */
+/** A question of crm to a module, about a contact and for a caller. */
 export interface TimelineQuestion {
   readonly organizationId: string;
-  /** What the caller may see. */
+  /** Those of the caller. */
   readonly permissions: readonly Permission[];
   readonly path: string;
   readonly contactId: string;
@@ -24,7 +24,7 @@ export interface TimelineQuestion {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the module answered: its parts with each item parsed, or else its body. */
+/** The module's answer: its parts with each item parsed, or else its body. */
 export interface TimelineAnswer {
   readonly status: number;
   readonly correlationId: string | null;

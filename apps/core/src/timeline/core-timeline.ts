@@ -12,7 +12,7 @@ import { stateOf } from '../vocabulary/contacts/shared-contact.js';
 import { EVENT_LIST, toEventDto, type EventRow } from '../events/event.dto.js';
 import { EventsService } from '../events/events.service.js';
 
-/** What is read at once of a contact: how it stands with all that are merged into it, and its rows. */
+/** The answers of one read: the contact's state with those of all merged into it, and its rows. */
 type Read = readonly [Standing[], EventRow[], { until: Date } | undefined, ConsentEventRow[]];
 
 const nothing = (): Promise<never[]> => Promise.resolve([]);

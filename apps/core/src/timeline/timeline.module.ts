@@ -5,7 +5,7 @@ import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { EventsModule } from '../events/events.module.js';
 import { CoreTimeline } from './core-timeline.js';
 
-/** What core has for the timelines of crm. */
+/** Core's parts of the timelines of crm. */
 @Module({
   imports: [ConsentsModule, ContactsModule, EventsModule],
   providers: [CoreTimeline, timelineRoute(CoreTimeline)],

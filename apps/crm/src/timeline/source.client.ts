@@ -26,7 +26,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 
 const sourcesConfig = publicUrlsConfig.pick({ CORE_URL: true, LOYALTY_URL: true, MESSAGING_URL: true });
 
-/** What is asked of every fragment. */
+/** A request of every fragment. */
 interface TimelineRequest {
   readonly contactId: string;
   readonly limit: number;

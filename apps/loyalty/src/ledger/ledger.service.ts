@@ -57,7 +57,7 @@ export const ofSubject = (subjectRef: string): string => `
 export const SUBJECTS =
   'SELECT subject_ref FROM subjects WHERE organization_id = $1 AND contact_id = ANY($2::uuid[])';
 
-/** Of each of these transactions the first lines, by lot, and how many there are. */
+/** Selects the first lines of each of these transactions, by lot, and how many there are. */
 export const linesOf = (transactions: string): string => `
   SELECT asked.id AS transaction_id, line.lot_id, line.points, line.count
     FROM ${transactions} AS asked (id)

@@ -15,7 +15,7 @@ import { ContactsRepository } from '../contacts/contacts.repository.js';
 import type { SendDto, SendStepDto } from './send.dto.js';
 import { SEND_COLUMNS, toSendDto, toStepDto, type SendRow, type StepRow } from './to-send-dto.js';
 
-/** What is shown, and what is filtered by beside it. */
+/** The columns that are shown, and one that is filtered by beside them. */
 const SENDS = `SELECT ${SEND_COLUMNS}, address_key FROM sends WHERE organization_id = $1`;
 const RUNS = `
   SELECT id FROM campaign_runs WHERE organization_id = $1 AND campaign_id = ANY($2::uuid[]) ORDER BY id DESC LIMIT $3`;

@@ -6,7 +6,7 @@ import { answerError } from '../problems/answer-problem.js';
 /** The injection token of an app's {@link EarlyRoute}. */
 export const EARLY_ROUTE = Symbol('EARLY_ROUTE');
 
-/** What answers some requests of the public listener before Express sees them. It matches literal paths. */
+/** Answers some requests of the public listener before Express sees them. It matches literal paths. */
 export interface EarlyRoute {
   /** True if the request is one of its own and will be answered. */
   take(request: IncomingMessage, response: ServerResponse): boolean;

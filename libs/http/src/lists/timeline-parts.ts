@@ -18,7 +18,7 @@ export interface TimelinePosition {
   readonly id: string;
 }
 
-/** What is asked of one part. */
+/** A request of one part. */
 export interface AskedPart {
   /** Absent: from the newest on. */
   readonly after?: TimelinePosition;
@@ -26,7 +26,7 @@ export interface AskedPart {
   readonly fields: readonly string[];
 }
 
-/** What is asked of a module: the newest `limit` items of a contact, of all these parts together. */
+/** A request of a module: for the newest `limit` items of a contact, of all these parts together. */
 export interface AskedTimeline {
   readonly contactId: string;
   /** 1 to 200. */
@@ -39,9 +39,9 @@ export type TimelinePart =
   | {
       readonly status: 200;
       readonly items: readonly object[];
-      /** Whether the module holds more after the last item. */
+      /** The module holds more after the last item. */
       readonly more: boolean;
-      /** Of what happened at this instant or before it some has been removed. */
+      /** Some of what happened at this instant or before it has been removed. */
       readonly removedUntil?: string | undefined;
     }
   | { readonly status: 307 | 403 | 404 };
@@ -82,7 +82,7 @@ const QUERY =
   /^contact_id=(?<contactId>[0-9a-f-]{36})&sort=-occurred_at&limit=(?<limit>\d{1,3})(?:&before_occurred_at=[^&]*&before_id=[^&]*)?$/;
 
 /**
- * What a request asks that crm sends to `path`. Undefined for any other: it is for the list of the path. So is one that is
+ * Reads the request that crm sends to `path`. Undefined for any other: it is for the list of the path. So is one that is
  * traced, of which the list makes a span.
  * @param types the parts that the module has
  */
@@ -231,8 +231,8 @@ export function listOfPart(asked: AskedTimeline, part: AskedPart, definition: Li
 }
 
 /**
- * How many of each part are among the newest `limit` of all, each part in the order of the timeline: the others come on a
- * later page.
+ * Counts those of each part that are among the newest `limit` of all, each part in the order of the timeline: the others
+ * come on a later page.
  */
 export function newestOfParts<Row extends { readonly id: string }>(
   parts: readonly (readonly Row[])[],

@@ -45,7 +45,7 @@ const FAMILIES = `
      WHERE merged.organization_id = $1)
   SELECT holder, array_agg(id) AS ids FROM family GROUP BY holder`;
 
-/** How a contact stands. */
+/** The state of a contact. */
 export type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
 
 /** A contact named in a path: the ids under which its history stands, or the survivor to go to. */
@@ -65,7 +65,7 @@ export class ContactLookup {
     return { ids: family.map((member) => member.id) };
   }
 
-  /** How it stands, and behind it all that were merged into it; nothing for one that is not there. */
+  /** Its own state first, then those of all that were merged into it; nothing for one that is not there. */
   standingFamily(tx: Transaction, id: string): Promise<Standing[]> {
     return tx.prepared<Standing>(STANDING_FAMILY, [tx.organizationId, id]);
   }
