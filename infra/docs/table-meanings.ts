@@ -180,6 +180,7 @@ export const TABLES: Record<string, Record<string, string>> = {
     event_waits: 'A domain event that came before the contact it is about.',
     identity_mails: 'A mail of identity’s that has had one of a day’s places, by mailbox and tenant.',
     in_flight: 'A hand-off under way; who writes a suppression waits for it.',
+    lifted_suppressions: 'A suppression that was lifted, and who lifted it; it blocks nobody.',
     notification_reads: 'Up to when a member has read the inbox.',
     push_tokens: 'A device of a contact, as core has told of it.',
     notifications: 'A message in the inbox of a member.',

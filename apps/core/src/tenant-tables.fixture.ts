@@ -30,7 +30,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
   audit_chains: {
     technical: {
       'audit-log/audit-log.repository.ts: where the chain ends and how it was verified':
-        'head_seq head_hash status broken_at_seq verified_at signed_seq sign_at verify_at walked_seq',
+        'head_seq head_hash status broken_at_seq verified_at verified_seq signed_seq sign_at verify_at walked_seq',
     },
     organization: 'follows from audit_log',
     archive: NOBODY,

@@ -171,6 +171,7 @@ export class EdgeWorld {
         ...{ purpose: 'marketing', status: 'granted', notice_version: '1', method: 'web_form' },
       }),
       'POST /v1/core/contacts/{id}/identities': () => ({ type: 'anonymous_id', value: name }),
+      'POST /v1/core/contacts/lookup': () => ({ national_id: aNationalId() }),
       'POST /v1/core/identify': () => ({ ...event, traits: { first_name: 'Ana' } }),
       'POST /v1/core/track': () => item,
       'POST /v1/core/contacts/merge': () => [
@@ -250,6 +251,7 @@ export class EdgeWorld {
         {},
         { template_id, audience: { type: 'list', id: this.id('/v1/crm/lists') } },
       ],
+      'PATCH /v1/messaging/contacts/{id}/preferences': () => ({ reason: name }),
       'POST /v1/messaging/event-routing': () => ({
         ...{ name, event_type: 'core.event.recorded', event_name: name, channel: 'email', template_id },
       }),
@@ -316,6 +318,7 @@ export class EdgeWorld {
       this.ids.set(path, await this.firstOf(path));
     this.ids.set('/v1/loyalty/contacts', this.id('/v1/core/contacts'));
     this.ids.set('/v1/crm/contacts', this.id('/v1/core/contacts'));
+    this.ids.set('/v1/messaging/contacts', this.id('/v1/core/contacts'));
     this.ids.set('/v1/loyalty/transactions', await this.firstOf('/v1/loyalty/transactions'));
   }
 

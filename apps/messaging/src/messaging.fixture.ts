@@ -21,6 +21,8 @@ import { migrations } from './migrations/index.js';
 export const ALL_PERMISSIONS: Permission[] = [
   'messaging.channels.read',
   'messaging.channels.update',
+  'messaging.preferences.read',
+  'messaging.preferences.update',
   'messaging.routing.read',
   'messaging.routing.update',
   'messaging.routing.delete',

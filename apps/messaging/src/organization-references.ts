@@ -7,6 +7,7 @@ const GIVEN = `'Invitation', 'Password reset'`;
 export const ORGANIZATION_IN_MESSAGING = referencesToOrganization([
   { table: 'sends' },
   { table: 'suppressions' },
+  { table: 'lifted_suppressions' },
   { table: 'campaigns' },
   { table: 'templates', which: `name NOT IN (${GIVEN})` },
   { table: 'event_routing' },

@@ -196,6 +196,25 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     archive: NOBODY,
     removed: 'by gate/settlement.ts',
   },
+  lifted_suppressions: {
+    erased: 'key address note',
+    kept: {
+      'suppressions/suppressions.repository.ts: who of staff suppressed and lifted what':
+        'channel scope reason created_by lifted_by_type lifted_by_id',
+    },
+    technical: {
+      'suppressions/suppressions.repository.ts: the row and its times': 'id created_at lifted_at',
+    },
+    organization: COUNTED,
+    archive: {
+      as: 'lifted_suppressions',
+      withheld: {
+        'a keyed hash': 'scope key',
+        'who of staff': 'created_by lifted_by_type lifted_by_id',
+      },
+    },
+    removed: 'stays: who lifted it is asked for long after, as of the audit log',
+  },
   notification_reads: {
     erased: 'contact_id read_until',
     organization: 'follows from sends',

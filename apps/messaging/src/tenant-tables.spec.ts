@@ -36,6 +36,7 @@ describe('the tables of messaging', () => {
         },
         send_payloads: { send_id: sendId },
         suppressions: { channel: 'email', scope: 'address', key },
+        lifted_suppressions: { channel: 'email', scope: 'address', key },
         preferences: { subject: `contact:${contactId}`, channel: 'email' },
         consents: { status: 'granted' },
         cap_counters: { channel: 'email', period: 'day' },

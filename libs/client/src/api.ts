@@ -599,6 +599,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/core/contacts/{id}/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the merges of a contact
+         * @description Those that brought others into it, one into another, and those that were undone on either side. The id of a merged contact redirects (307) to its survivor.
+         */
+        get: operations["core.ContactMerges.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/core/contacts/{id}/national-id": {
         parameters: {
             query?: never;
@@ -670,6 +690,26 @@ export interface paths {
         get: operations["core.ContactSegments.list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/core/contacts/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find a contact by its national id
+         * @description Written as people write it. Every look-up is audited before it is answered, found or not, and so is every refusal; neither the id nor the answer is kept for an `Idempotency-Key`. 60 in a minute of an organization, 180 of its tenant.
+         */
+        post: operations["core.NationalId.find"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2990,6 +3030,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/messaging/contacts/{id}/preferences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what a contact receives
+         * @description `objections` are what the person has declined, by themselves, by a link, or through staff. The id of a merged contact redirects (307) to its survivor.
+         */
+        get: operations["messaging.ContactPreferences.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Say what a contact wants to receive
+         * @description On the person’s behalf, as JSON merge. What they have declined is lifted with a `reason` alone, which is audited. When the answer is there, nothing that was declined is handed over any more.
+         */
+        patch: operations["messaging.ContactPreferences.update"];
+        trace?: never;
+    };
     "/v1/messaging/deliverability": {
         parameters: {
             query?: never;
@@ -3985,6 +4049,8 @@ export interface components {
              * @description When the whole chain was last found intact.
              */
             verified_at: string | null;
+            /** @description The last row that was found intact then; what came later is verified the next time. */
+            verified_seq: number | null;
         };
         AuditCheckpointDto: {
             /**
@@ -4483,6 +4549,53 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             version: number;
+        };
+        ContactMergeDto: {
+            /** @description The fields in which the two differed, by name. */
+            fields: components["schemas"]["KeptFieldDto"][];
+            /**
+             * Format: uuid
+             * @description What `undo_merge_id` takes.
+             */
+            id: string;
+            /** Format: date-time */
+            merged_at: string;
+            /** @description Null once it is undone: the contact is read by its own id again. */
+            merged_contact: components["schemas"]["MergedContactDto"] | null;
+            /** Format: uuid */
+            merged_id: string;
+            moved: components["schemas"]["MovedCountsDto"];
+            reason: string | null;
+            /** @enum {string} */
+            status: "merged" | "undone";
+            /** Format: uuid */
+            survivor_id: string;
+            /** @description Whether it can be undone now: it stands, neither was erased, and the survivor has merged with nobody since. */
+            undoable: boolean;
+            /** Format: date-time */
+            undone_at: string | null;
+        };
+        ContactPreferencesDto: {
+            /**
+             * @description By channel.
+             * @example {
+             *       "email": {
+             *         "marketing": true,
+             *         "topics": {}
+             *       }
+             *     }
+             */
+            channels: {
+                [key: string]: {
+                    marketing?: boolean;
+                    topics?: {
+                        [key: string]: boolean;
+                    };
+                };
+            };
+            /** Format: uuid */
+            contact_id: string;
+            objections: components["schemas"]["ObjectionDto"][];
         };
         ContactSegmentDto: {
             /** @enum {string} */
@@ -6022,7 +6135,7 @@ export interface components {
              * @example core.contacts.read
              * @enum {string}
              */
-            permission: "core.attributes.create" | "core.attributes.delete" | "core.attributes.purge" | "core.attributes.read" | "core.attributes.update" | "core.audit.read" | "core.catalogs.read" | "core.consents.read" | "core.consents.write" | "core.contacts.create" | "core.contacts.delete" | "core.contacts.merge" | "core.contacts.purge" | "core.contacts.read" | "core.contacts.read_national_id" | "core.contacts.update" | "core.contacts.write" | "core.events.read" | "core.events.write" | "core.imports.create" | "core.imports.read" | "core.jobs.read" | "core.jobs.replay" | "core.members.exchange" | "core.segments.create" | "core.segments.delete" | "core.segments.purge" | "core.segments.read" | "core.segments.update" | "core.subject_requests.create" | "core.subject_requests.read" | "core.taxonomies.install" | "core.taxonomies.read" | "core.usage.read" | "crm.activities.create" | "crm.activities.delete" | "crm.activities.purge" | "crm.activities.read" | "crm.activities.update" | "crm.activity_types.create" | "crm.activity_types.delete" | "crm.activity_types.purge" | "crm.activity_types.read" | "crm.activity_types.update" | "crm.lists.create" | "crm.lists.delete" | "crm.lists.purge" | "crm.lists.read" | "crm.lists.update" | "crm.notes.create" | "crm.notes.delete" | "crm.notes.purge" | "crm.notes.read" | "crm.notes.update" | "crm.objects.create" | "crm.objects.delete" | "crm.objects.purge" | "crm.objects.read" | "crm.objects.update" | "crm.timeline.read" | "identity.account.manage" | "identity.account.read" | "identity.api_keys.create" | "identity.api_keys.read" | "identity.api_keys.rotate" | "identity.impersonation.start" | "identity.impersonation.stop" | "identity.invitations.create" | "identity.invitations.read" | "identity.memberships.create" | "identity.memberships.delete" | "identity.memberships.read" | "identity.mfa.manage" | "identity.mfa.read" | "identity.oauth_clients.create" | "identity.oauth_clients.delete" | "identity.oauth_clients.purge" | "identity.oauth_clients.read" | "identity.oauth_clients.update" | "identity.organizations.create" | "identity.organizations.delete" | "identity.organizations.purge" | "identity.organizations.read" | "identity.organizations.update" | "identity.permissions.read" | "identity.roles.assign" | "identity.roles.create" | "identity.roles.delete" | "identity.roles.purge" | "identity.roles.read" | "identity.roles.update" | "identity.sessions.read" | "identity.sessions.revoke" | "identity.sso.create" | "identity.sso.delete" | "identity.sso.purge" | "identity.sso.read" | "identity.sso.update" | "identity.users.create" | "identity.users.delete" | "identity.users.purge" | "identity.users.read" | "identity.users.update" | "loyalty.balances.read" | "loyalty.rules.create" | "loyalty.rules.delete" | "loyalty.rules.purge" | "loyalty.rules.read" | "loyalty.rules.update" | "loyalty.transactions.create" | "loyalty.transactions.read" | "messaging.campaigns.create" | "messaging.campaigns.delete" | "messaging.campaigns.purge" | "messaging.campaigns.read" | "messaging.campaigns.run" | "messaging.campaigns.update" | "messaging.channels.read" | "messaging.channels.update" | "messaging.deliverability.read" | "messaging.domains.create" | "messaging.domains.delete" | "messaging.domains.purge" | "messaging.domains.read" | "messaging.domains.verify" | "messaging.routing.delete" | "messaging.routing.purge" | "messaging.routing.read" | "messaging.routing.update" | "messaging.sends.create" | "messaging.sends.read" | "messaging.suppressions.create" | "messaging.suppressions.delete" | "messaging.suppressions.read" | "messaging.templates.create" | "messaging.templates.delete" | "messaging.templates.purge" | "messaging.templates.read" | "messaging.templates.update" | "messaging.webhooks.create" | "messaging.webhooks.delete" | "messaging.webhooks.purge" | "messaging.webhooks.read" | "messaging.webhooks.update";
+            permission: "core.attributes.create" | "core.attributes.delete" | "core.attributes.purge" | "core.attributes.read" | "core.attributes.update" | "core.audit.read" | "core.catalogs.read" | "core.consents.read" | "core.consents.write" | "core.contacts.create" | "core.contacts.delete" | "core.contacts.merge" | "core.contacts.purge" | "core.contacts.read" | "core.contacts.read_national_id" | "core.contacts.update" | "core.contacts.write" | "core.events.read" | "core.events.write" | "core.imports.create" | "core.imports.read" | "core.jobs.read" | "core.jobs.replay" | "core.members.exchange" | "core.segments.create" | "core.segments.delete" | "core.segments.purge" | "core.segments.read" | "core.segments.update" | "core.subject_requests.create" | "core.subject_requests.read" | "core.taxonomies.install" | "core.taxonomies.read" | "core.usage.read" | "crm.activities.create" | "crm.activities.delete" | "crm.activities.purge" | "crm.activities.read" | "crm.activities.update" | "crm.activity_types.create" | "crm.activity_types.delete" | "crm.activity_types.purge" | "crm.activity_types.read" | "crm.activity_types.update" | "crm.lists.create" | "crm.lists.delete" | "crm.lists.purge" | "crm.lists.read" | "crm.lists.update" | "crm.notes.create" | "crm.notes.delete" | "crm.notes.purge" | "crm.notes.read" | "crm.notes.update" | "crm.objects.create" | "crm.objects.delete" | "crm.objects.purge" | "crm.objects.read" | "crm.objects.update" | "crm.timeline.read" | "identity.account.manage" | "identity.account.read" | "identity.api_keys.create" | "identity.api_keys.read" | "identity.api_keys.rotate" | "identity.impersonation.start" | "identity.impersonation.stop" | "identity.invitations.create" | "identity.invitations.read" | "identity.memberships.create" | "identity.memberships.delete" | "identity.memberships.read" | "identity.mfa.manage" | "identity.mfa.read" | "identity.oauth_clients.create" | "identity.oauth_clients.delete" | "identity.oauth_clients.purge" | "identity.oauth_clients.read" | "identity.oauth_clients.update" | "identity.organizations.create" | "identity.organizations.delete" | "identity.organizations.purge" | "identity.organizations.read" | "identity.organizations.update" | "identity.permissions.read" | "identity.roles.assign" | "identity.roles.create" | "identity.roles.delete" | "identity.roles.purge" | "identity.roles.read" | "identity.roles.update" | "identity.sessions.read" | "identity.sessions.revoke" | "identity.sso.create" | "identity.sso.delete" | "identity.sso.purge" | "identity.sso.read" | "identity.sso.update" | "identity.users.create" | "identity.users.delete" | "identity.users.purge" | "identity.users.read" | "identity.users.update" | "loyalty.balances.read" | "loyalty.rules.create" | "loyalty.rules.delete" | "loyalty.rules.purge" | "loyalty.rules.read" | "loyalty.rules.update" | "loyalty.transactions.create" | "loyalty.transactions.read" | "messaging.campaigns.create" | "messaging.campaigns.delete" | "messaging.campaigns.purge" | "messaging.campaigns.read" | "messaging.campaigns.run" | "messaging.campaigns.update" | "messaging.channels.read" | "messaging.channels.update" | "messaging.deliverability.read" | "messaging.domains.create" | "messaging.domains.delete" | "messaging.domains.purge" | "messaging.domains.read" | "messaging.domains.verify" | "messaging.preferences.read" | "messaging.preferences.update" | "messaging.routing.delete" | "messaging.routing.purge" | "messaging.routing.read" | "messaging.routing.update" | "messaging.sends.create" | "messaging.sends.read" | "messaging.suppressions.create" | "messaging.suppressions.delete" | "messaging.suppressions.read" | "messaging.templates.create" | "messaging.templates.delete" | "messaging.templates.purge" | "messaging.templates.read" | "messaging.templates.update" | "messaging.webhooks.create" | "messaging.webhooks.delete" | "messaging.webhooks.purge" | "messaging.webhooks.read" | "messaging.webhooks.update";
             principal: components["schemas"]["PrincipalDto"];
         };
         ExplanationDto: {
@@ -6093,6 +6206,13 @@ export interface components {
             key: string;
             /** @example cpk_live_4f9a */
             prefix: string;
+        };
+        FoundContactDto: {
+            /**
+             * Format: uuid
+             * @description Null: no active contact has it.
+             */
+            contact_id: string | null;
         };
         GivingRoleDto: {
             /**
@@ -6451,6 +6571,12 @@ export interface components {
             /** @description Those of them that break it. */
             violating: number;
         };
+        KeptFieldDto: {
+            /** @example attributes.plan */
+            field: string;
+            /** @enum {string} */
+            kept: "survivor" | "merged";
+        };
         KindSummariesDto: {
             adjust: components["schemas"]["KindSummaryDto"];
             earn: components["schemas"]["KindSummaryDto"];
@@ -6511,6 +6637,9 @@ export interface components {
              *     ]
              */
             contact_ids: string[];
+        };
+        LookUpContactDto: {
+            national_id: components["schemas"]["NationalIdInputDto"];
         };
         LoyaltyCreateRuleDto: {
             /** @default [] */
@@ -6807,6 +6936,13 @@ export interface components {
              * @description A merge to undo, instead of contacts to merge.
              */
             undo_merge_id?: string;
+        };
+        MergedContactDto: {
+            email: string | null;
+            external_id: string | null;
+            first_name: string | null;
+            last_name: string | null;
+            phone: string | null;
         };
         MergeDto: {
             blockers: components["schemas"]["MergeBlockerDto"][];
@@ -7239,6 +7375,14 @@ export interface components {
             slug: string;
             /** Format: date-time */
             updated_at: string;
+        };
+        ObjectionDto: {
+            /** @enum {string} */
+            channel: "email" | "sms" | "push" | "whatsapp" | "in_app";
+            /** Format: date-time */
+            since: string;
+            /** @description Null: all marketing of the channel. */
+            topic: string | null;
         };
         ObjectRecordDto: {
             /** Format: date-time */
@@ -8125,6 +8269,15 @@ export interface components {
             };
             /** Format: uuid */
             id: string;
+            /**
+             * Format: date-time
+             * @description Null while it stands.
+             */
+            lifted_at: string | null;
+            /** @description Who lifted it; null while it stands. */
+            lifted_by: {
+                [key: string]: string;
+            } | null;
             note: string | null;
             /** @enum {string} */
             reason: "manual" | "hard_bounce" | "repeated_soft_bounce" | "complaint" | "stop_keyword" | "invalid_token";
@@ -8644,6 +8797,27 @@ export interface components {
              * @example America/Santiago
              */
             timezone?: string | null;
+        };
+        UpdateContactPreferencesDto: {
+            /**
+             * @description By channel: `marketing`, and `topics` of the settings. Null takes a choice back.
+             * @example {
+             *       "email": {
+             *         "marketing": true,
+             *         "topics": {}
+             *       }
+             *     }
+             */
+            channels?: {
+                [key: string]: {
+                    marketing?: boolean;
+                    topics?: {
+                        [key: string]: boolean;
+                    };
+                };
+            };
+            /** @description Required where it lifts what the person has declined; audited. */
+            reason?: string | null;
         };
         UpdateListDto: {
             description?: string | null;
@@ -10423,6 +10597,7 @@ export interface operations {
                      *         "status": "intact",
                      *         "broken_at_seq": null,
                      *         "verified_at": null,
+                     *         "verified_seq": null,
                      *         "checkpoint": {
                      *           "seq": 1,
                      *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
@@ -11197,6 +11372,93 @@ export interface operations {
             };
         };
     };
+    "core.ContactMerges.list": {
+        parameters: {
+            query?: {
+                /** @description `next_cursor` of the page before */
+                cursor?: string;
+                /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
+                limit?: number;
+                merged_at?: string;
+                "merged_at[gt]"?: string;
+                "merged_at[gte]"?: string;
+                "merged_at[in]"?: string[];
+                "merged_at[is_null]"?: boolean;
+                "merged_at[lt]"?: string;
+                "merged_at[lte]"?: string;
+                "merged_at[ne]"?: string;
+                /** @description Fields, with a minus descending, separated by commas: merged_at */
+                sort?: string;
+                status?: "merged" | "undone";
+                "status[in]"?: ("merged" | "undone")[];
+                "status[is_null]"?: boolean;
+                "status[ne]"?: "merged" | "undone";
+            };
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "status": "merged",
+                     *           "survivor_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "merged_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *           "merged_contact": {
+                     *             "first_name": null,
+                     *             "last_name": null,
+                     *             "email": null,
+                     *             "phone": null,
+                     *             "external_id": null
+                     *           },
+                     *           "reason": null,
+                     *           "fields": [
+                     *             {
+                     *               "field": "attributes.plan",
+                     *               "kept": "survivor"
+                     *             }
+                     *           ],
+                     *           "moved": {
+                     *             "identities": 1,
+                     *             "events": 1,
+                     *             "consents": 1
+                     *           },
+                     *           "undoable": false,
+                     *           "merged_at": "2026-11-21T09:30:00.000Z",
+                     *           "undone_at": null
+                     *         }
+                     *       ],
+                     *       "page": {
+                     *         "limit": 50,
+                     *         "next_cursor": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["ContactMergeDto"][];
+                        page: {
+                            /** @example 50 */
+                            limit: number;
+                            next_cursor: string | null;
+                        };
+                    };
+                };
+            };
+        };
+    };
     "core.NationalId.read": {
         parameters: {
             query?: never;
@@ -11360,6 +11622,43 @@ export interface operations {
                             next_cursor: string | null;
                         };
                     };
+                };
+            };
+        };
+    };
+    "core.NationalId.find": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "national_id": {
+                 *         "type": "CL_RUT",
+                 *         "value": "12.345.678-5"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["LookUpContactDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contact_id": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FoundContactDto"];
                 };
             };
         };
@@ -20541,6 +20840,102 @@ export interface operations {
             };
         };
     };
+    "messaging.ContactPreferences.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "channels": {
+                     *         "email": {
+                     *           "marketing": true,
+                     *           "topics": {}
+                     *         }
+                     *       },
+                     *       "objections": [
+                     *         {
+                     *           "channel": "email",
+                     *           "topic": null,
+                     *           "since": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContactPreferencesDto"];
+                };
+            };
+        };
+    };
+    "messaging.ContactPreferences.update": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @example 019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "channels": {
+                 *         "email": {
+                 *           "marketing": true,
+                 *           "topics": {}
+                 *         }
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateContactPreferencesDto"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "contact_id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f",
+                     *       "channels": {
+                     *         "email": {
+                     *           "marketing": true,
+                     *           "topics": {}
+                     *         }
+                     *       },
+                     *       "objections": [
+                     *         {
+                     *           "channel": "email",
+                     *           "topic": null,
+                     *           "since": "2026-11-21T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ContactPreferencesDto"];
+                };
+            };
+        };
+    };
     "messaging.Deliverability.read": {
         parameters: {
             query?: {
@@ -21856,6 +22251,20 @@ export interface operations {
                 "created_at[ne]"?: string;
                 /** @description `next_cursor` of the page before */
                 cursor?: string;
+                /** @description True: those that were lifted, which block nobody, and no others. */
+                lifted?: boolean;
+                lifted_at?: string;
+                "lifted_at[gt]"?: string;
+                "lifted_at[gte]"?: string;
+                "lifted_at[in]"?: string[];
+                "lifted_at[is_null]"?: boolean;
+                "lifted_at[lt]"?: string;
+                "lifted_at[lte]"?: string;
+                "lifted_at[ne]"?: string;
+                /** @description The id of who lifted it; with `lifted=true`. */
+                lifted_by?: string;
+                /** @description The id of who lifted it; with `lifted=true`. */
+                "lifted_by[in]"?: string[];
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
                 reason?: "manual" | "hard_bounce" | "repeated_soft_bounce" | "complaint" | "stop_keyword" | "invalid_token";
@@ -21866,7 +22275,7 @@ export interface operations {
                 "scope[in]"?: ("address" | "domain")[];
                 "scope[is_null]"?: boolean;
                 "scope[ne]"?: "address" | "domain";
-                /** @description Fields, with a minus descending, separated by commas: created_at */
+                /** @description Fields, with a minus descending, separated by commas: created_at, -lifted_at */
                 sort?: string;
             };
             header?: never;
@@ -21896,7 +22305,9 @@ export interface operations {
                      *             "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
                      *           },
                      *           "created_at": "2026-11-21T09:30:00.000Z",
-                     *           "updated_at": "2026-11-21T09:30:00.000Z"
+                     *           "updated_at": "2026-11-21T09:30:00.000Z",
+                     *           "lifted_by": null,
+                     *           "lifted_at": null
                      *         }
                      *       ],
                      *       "page": {
@@ -21955,7 +22366,9 @@ export interface operations {
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z"
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "lifted_by": null,
+                     *       "lifted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["SuppressionDto"];
@@ -21980,7 +22393,9 @@ export interface operations {
                      *         "id": "019a6f0e-2b1c-7c3d-9e4f-5a6b7c8d9e0f"
                      *       },
                      *       "created_at": "2026-11-21T09:30:00.000Z",
-                     *       "updated_at": "2026-11-21T09:30:00.000Z"
+                     *       "updated_at": "2026-11-21T09:30:00.000Z",
+                     *       "lifted_by": null,
+                     *       "lifted_at": null
                      *     }
                      */
                     "application/json": components["schemas"]["SuppressionDto"];
@@ -23501,6 +23916,7 @@ export const KEYLESS_POSTS: readonly string[] = [
   '/oauth/token',
   '/oauth/userinfo',
   '/v1/core/batch',
+  '/v1/core/contacts/lookup',
   '/v1/core/identify',
   '/v1/core/members/token-exchange',
   '/v1/core/segments/preview',

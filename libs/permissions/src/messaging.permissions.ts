@@ -14,6 +14,8 @@ export const messagingPermissions = {
   'messaging.domains.purge': 'Remove soft-deleted sender domains for good',
   'messaging.domains.read': 'Read sender domains',
   'messaging.domains.verify': 'Verify sender domains',
+  'messaging.preferences.read': 'Read what contacts want to receive',
+  'messaging.preferences.update': 'Change what contacts want to receive, on their behalf',
   'messaging.routing.delete': 'Soft-delete and restore event routing rules',
   'messaging.routing.purge': 'Remove soft-deleted event routing rules for good',
   'messaging.routing.read': 'Read event routing rules',

@@ -75,7 +75,8 @@ export class AuditCheckpoints extends ItemJob<Due> {
     const finding = await this.walkOn(tx, chain);
     if (finding.status === 'intact') return true;
     const now = this.clock.now();
-    await this.chains.noteFinding(tx, finding, now, new Date(now.getTime() + VERIFY_EVERY_MS));
+    const found = { finding, reached: 0 };
+    await this.chains.noteFinding(tx, found, now, new Date(now.getTime() + VERIFY_EVERY_MS));
     alarmOf(tx.organizationId, finding);
     return false;
   }

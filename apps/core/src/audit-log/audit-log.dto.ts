@@ -124,6 +124,13 @@ export class AuditChainDto {
   })
   verified_at: string | null;
 
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'The last row that was found intact then; what came later is verified the next time.',
+  })
+  verified_seq: number | null;
+
   @ApiProperty({ type: AuditCheckpointDto, nullable: true, description: 'The latest.' })
   checkpoint: AuditCheckpointDto | null;
 }

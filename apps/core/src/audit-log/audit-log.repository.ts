@@ -32,13 +32,13 @@ const MOVE_HEAD = `UPDATE audit_chains SET head_seq = $2, head_hash = $3 WHERE o
 const LOG = `SELECT ${AUDIT_COLUMNS} FROM audit_log WHERE organization_id = $1`;
 
 const CHAIN = `
-  SELECT head_seq, head_hash, status, broken_at_seq, verified_at, signed_seq,
+  SELECT head_seq, head_hash, status, broken_at_seq, verified_at, verified_seq, signed_seq,
          EXISTS (SELECT FROM audit_log WHERE organization_id = $1 AND seq > head_seq) AS overrun
     FROM audit_chains WHERE organization_id = $1`;
 
 const NOTE_FINDING = `
   UPDATE audit_chains SET status = $2, broken_at_seq = $3, verified_at = coalesce($4, verified_at), verify_at = $5,
-         walked_seq = 0
+         verified_seq = coalesce($6, verified_seq), walked_seq = 0
    WHERE organization_id = $1`;
 
 const NOTE_WALKED = 'UPDATE audit_chains SET walked_seq = $2, verify_at = $3 WHERE organization_id = $1';
@@ -53,6 +53,8 @@ export interface ChainRow {
   readonly status: 'intact' | 'broken';
   readonly brokenAtSeq: number | null;
   readonly verifiedAt: Date | null;
+  /** The last row of what was found intact then. */
+  readonly verifiedSeq: number | null;
   readonly signedSeq: number;
   /** Rows stand behind the head: somebody wrote them who is not this service. */
   readonly overrun: boolean;
@@ -64,6 +66,7 @@ interface StoredChain {
   status: 'intact' | 'broken';
   broken_at_seq: string | null;
   verified_at: Date | null;
+  verified_seq: string | null;
   signed_seq: string;
   overrun: boolean;
 }
@@ -132,6 +135,7 @@ export class AuditLogRepository {
         status: row.status,
         brokenAtSeq: row.broken_at_seq === null ? null : Number(row.broken_at_seq),
         verifiedAt: row.verified_at,
+        verifiedSeq: row.verified_seq === null ? null : Number(row.verified_seq),
         signedSeq: Number(row.signed_seq),
         overrun: row.overrun,
       }
@@ -173,16 +177,16 @@ export class AuditLogRepository {
     await tx.query(NOTE_WALKED, [tx.organizationId, seq, at]);
   }
 
-  /** Notes what a verification of the whole chain found. */
-  async noteFinding(tx: Transaction, finding: Finding, at: Date, nextAt: Date): Promise<void> {
+  /** Notes what a verification of the whole chain found; `reached` is its last row. */
+  async noteFinding(
+    tx: Transaction,
+    { finding, reached }: { readonly finding: Finding; readonly reached: number },
+    at: Date,
+    nextAt: Date,
+  ): Promise<void> {
     const broken = finding.status === 'broken' ? finding.atSeq : null;
-    await tx.query(NOTE_FINDING, [
-      tx.organizationId,
-      finding.status,
-      broken,
-      broken === null ? at : null,
-      nextAt,
-    ]);
+    const intact = broken === null ? [at, nextAt, reached] : [null, nextAt, null];
+    await tx.query(NOTE_FINDING, [tx.organizationId, finding.status, broken, ...intact]);
   }
 }
 

@@ -32,6 +32,7 @@ function toChainDto(chain: ChainRow | undefined, checkpoint: Checkpoint | undefi
     status: chain?.status ?? 'intact',
     broken_at_seq: chain?.brokenAtSeq ?? null,
     verified_at: chain?.verifiedAt?.toISOString() ?? null,
+    verified_seq: chain?.verifiedSeq ?? null,
     checkpoint: checkpoint
       ? {
           seq: checkpoint.seq,

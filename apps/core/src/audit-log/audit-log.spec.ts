@@ -142,6 +142,7 @@ describe('the audit log', () => {
         status: 'intact',
         broken_at_seq: null,
         verified_at: null,
+        verified_seq: null,
         checkpoint: null,
       },
     });

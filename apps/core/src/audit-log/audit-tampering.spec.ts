@@ -260,7 +260,10 @@ describe('a log that was tampered with', () => {
     await tamper(edit(`'curl/8.0'`));
     await verifyInBackground();
     const { chain } = (await world.list()).body;
-    expect(chain).toMatchObject({ status: 'intact', broken_at_seq: null });
+    expect(chain).toMatchObject({ status: 'intact', broken_at_seq: null, verified_seq: chain.head_seq });
+    await world.fill(1);
+    const later = (await world.list()).body.chain;
+    expect([later.head_seq, later.verified_seq]).toEqual([chain.head_seq + 1, chain.head_seq]);
     expect(Date.now() - Date.parse(chain.verified_at ?? '')).toBeLessThan(60_000);
   });
 

@@ -81,7 +81,7 @@ export class AuditVerification extends WorkerJob {
     const now = this.clock.now();
     await this.database.inOrganization({ organizationId }, (tx) =>
       isWhole || finding.status === 'broken'
-        ? this.chains.noteFinding(tx, finding, now, new Date(now.getTime() + VERIFY_EVERY_MS))
+        ? this.chains.noteFinding(tx, { finding, reached }, now, new Date(now.getTime() + VERIFY_EVERY_MS))
         : this.chains.noteWalked(tx, reached, now),
     );
     if (finding.status === 'broken') alarmOf(organizationId, finding);

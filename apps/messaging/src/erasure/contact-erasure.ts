@@ -36,6 +36,11 @@ const BLANK_SUPPRESSIONS = `
   UPDATE suppressions SET address = NULL, note = NULL
    WHERE organization_id = $1 AND key = ANY($2::text[]) AND scope = 'address' RETURNING 1`;
 
+/** What was lifted blocks nobody: its key goes, too. */
+const BLANK_LIFTED = `
+  UPDATE lifted_suppressions SET address = NULL, note = NULL, key = NULL
+   WHERE organization_id = $1 AND key = ANY($2::text[]) AND scope = 'address' RETURNING 1`;
+
 interface KeyOfChannel {
   readonly channel: string;
   /** What new rows are stored under. */
@@ -123,12 +128,13 @@ export class ContactErasure implements OwnErasure {
     await tx.query(DROP_CONSENTS, [tx.organizationId, contactIds]);
     const deliveries = await this.deliveries.erase(tx, contactIds);
     const suppressions = await tx.query(BLANK_SUPPRESSIONS, [tx.organizationId, person.addressKeys]);
+    const lifted = await tx.query(BLANK_LIFTED, [tx.organizationId, person.addressKeys]);
     return {
       sends,
       campaign_members: members,
       notifications: notifications.length,
       preferences: preferences.length,
-      suppressions: suppressions.length,
+      suppressions: suppressions.length + lifted.length,
       webhook_deliveries: deliveries,
     };
   }

@@ -41,6 +41,8 @@ it('gives core what was sent to a person and what they want, and nobody else’s
       [id, contact.id],
     );
     const suppression = { channel: 'email', scope: 'address', address: contact.email, reason: 'manual' };
+    const lifted = await api.post<{ id: string }>('/v1/messaging/suppressions', suppression);
+    expectStatus(await api.delete(`/v1/messaging/suppressions/${lifted.body.id}`), 204);
     expectStatus(await api.post('/v1/messaging/suppressions', suppression), 201);
   }
   const core = await peerModule('core', 'messaging', world.app.internalUrl);
@@ -68,9 +70,11 @@ it('gives core what was sent to a person and what they want, and nobody else’s
     'send_history',
     'notifications',
     'suppressions',
+    'lifted_suppressions',
   ]);
   expect(found.get('sends')).toContain('"subject":"Hello"');
-  expect(found.get('suppressions')).toContain(person.email);
+  for (const resource of ['suppressions', 'lifted_suppressions'])
+    expect(found.get(resource)).toContain(person.email);
   const everything = JSON.stringify([...found]);
   for (const theirs of [other.id, other.email]) expect(everything).not.toContain(theirs);
   expect([...(await read(true)).keys()]).toEqual(['preferences']);

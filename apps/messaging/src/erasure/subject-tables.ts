@@ -97,6 +97,13 @@ export const SUBJECT_TABLES: readonly SubjectTable[] = [
     order: [['own.id', 'uuid']],
   },
   {
+    resource: 'lifted_suppressions',
+    from: 'lifted_suppressions AS own',
+    columns: own('id', 'channel', 'address', 'reason', 'note', 'created_at', 'lifted_at'),
+    where: OF_ADDRESS,
+    order: [['own.id', 'uuid']],
+  },
+  {
     resource: 'webhook_deliveries',
     from: 'webhook_deliveries AS own',
     columns: own('endpoint_id', 'event_id', 'type', 'payload', 'state', 'created_at'),

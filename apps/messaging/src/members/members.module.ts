@@ -4,6 +4,8 @@ import { OLD_NOTIFICATIONS } from '../notifications/notification-life.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
 import { NotificationsController } from '../notifications/notifications.controller.js';
 import { NotificationsService } from '../notifications/notifications.service.js';
+import { ContactPreferencesController } from '../preferences/contact-preferences.controller.js';
+import { ContactPreferencesService } from '../preferences/contact-preferences.service.js';
 import { PreferenceJournal } from '../preferences/preference-journal.js';
 import { PreferencesController } from '../preferences/preferences.controller.js';
 import { PreferencesService } from '../preferences/preferences.service.js';
@@ -12,10 +14,16 @@ import { UnsubscribeService } from '../unsubscribe/unsubscribe.service.js';
 import { SignedLinkStrategy } from '../unsubscribe/signed-link.strategy.js';
 import { MemberTokenStrategy } from './member-token.strategy.js';
 
-/** What people decide and find for themselves: by the link of a mail, or with a token of their own. */
+/** What people decide and find for themselves: by the link of a mail, with a token of their own, or through staff. */
 @Module({
-  controllers: [NotificationsController, PreferencesController, UnsubscribeController],
+  controllers: [
+    ContactPreferencesController,
+    NotificationsController,
+    PreferencesController,
+    UnsubscribeController,
+  ],
   providers: [
+    ContactPreferencesService,
     MemberTokenStrategy,
     NotificationReads,
     NotificationsService,

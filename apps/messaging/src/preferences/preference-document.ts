@@ -18,6 +18,16 @@ export interface PreferenceRow {
   readonly channel: Channel;
   readonly topic: string;
   readonly subscribed: boolean;
+  readonly updated_at: Date;
+}
+
+/** What a person has declined, under the contact or an address of it. */
+export interface Objection {
+  readonly channel: Channel;
+  /** Null: all marketing of the channel. */
+  readonly topic: string | null;
+  /** The latest time at which it was said. */
+  readonly since: Date;
 }
 
 const choice = z.boolean().nullable();
@@ -88,4 +98,25 @@ export function preferencesFrom(
     ];
   });
   return Object.fromEntries(entries) as Preferences;
+}
+
+/** What stands of rows as declined, by channel and topic. */
+export function objectionsOf(rows: readonly PreferenceRow[]): Objection[] {
+  const declined = rows.filter(({ subscribed }) => !subscribed);
+  const found = new Map<string, Objection>();
+  for (const { channel, topic, updated_at: since } of declined) {
+    const key = `${channel}/${topic}`;
+    const known = found.get(key);
+    if (!known || known.since < since) found.set(key, { channel, topic: topic === '' ? null : topic, since });
+  }
+  return [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
+}
+
+/** Which of these objections choices would lift. */
+export function liftedBy(objections: readonly Objection[], choices: readonly Choice[]): Objection[] {
+  return objections.filter(({ channel, topic }) =>
+    choices.some(
+      (choice) => choice.channel === channel && choice.topic === (topic ?? '') && choice.subscribed !== false,
+    ),
+  );
 }

@@ -3,6 +3,7 @@ import { Audit, type AuditContext } from '@customer-platform/audit';
 import type { Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import type { Channel } from '../addresses/channel.js';
+import type { Objection } from './preference-document.js';
 
 /** One thing a person decided. */
 export interface PreferenceChange {
@@ -11,6 +12,14 @@ export interface PreferenceChange {
   readonly topic: string | null;
   readonly subscribed: boolean;
 }
+
+/** What staff has lifted of a person's objections, and why. */
+interface LiftedObjections {
+  readonly objections: readonly Objection[];
+  readonly reason: string | null;
+}
+
+const NOTHING_LIFTED: LiftedObjections = { objections: [], reason: null };
 
 /** Tells what people have decided: who did it in the audit log, what it means in an event. No address in either. */
 @Injectable()
@@ -26,16 +35,17 @@ export class PreferenceJournal {
     context: AuditContext,
     contactId: string | null,
     changes: readonly PreferenceChange[],
+    lifting: LiftedObjections = NOTHING_LIFTED,
   ): Promise<void> {
-    if (changes.length === 0) return;
+    const changed = [...new Set([...changes, ...lifting.objections].map(fieldOf))];
+    if (changed.length === 0) return;
     await this.audit.record(tx, context, {
       action: 'messaging.preferences.update',
       resource: { type: 'preferences', id: contactId ?? context.organizationId },
-      changedFields: changes.map(({ channel, topic }) =>
-        topic === null ? `channels.${channel}.marketing` : `channels.${channel}.topics.${topic}`,
-      ),
+      changedFields: changed,
+      ...(lifting.reason === null ? {} : { reason: lifting.reason }),
     });
-    if (contactId === null) return;
+    if (contactId === null || changes.length === 0) return;
     await this.outbox.append(
       tx,
       changes.map((change) => ({
@@ -48,4 +58,8 @@ export class PreferenceJournal {
       })),
     );
   }
+}
+
+function fieldOf({ channel, topic }: Pick<Objection, 'channel' | 'topic'>): string {
+  return topic === null ? `channels.${channel}.marketing` : `channels.${channel}.topics.${topic}`;
 }

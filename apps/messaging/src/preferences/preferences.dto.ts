@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, MayBeAbsent, MayBeNull } from '@customer-platform/http';
-import { IsObject } from 'class-validator';
+import { IsInstant, IsUUID, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsIn, IsObject, IsString, Length } from 'class-validator';
+import { CHANNELS, type Channel } from '../addresses/channel.js';
 import type { Preferences } from './preference-document.js';
 
 const SHAPE = {
@@ -40,4 +41,49 @@ export class PreferencesDto {
   @MayBeNull()
   @IsInstant()
   notifications_read_until: string | null;
+}
+
+/** Body of `PATCH /v1/messaging/contacts/{id}/preferences`: JSON merge. */
+export class UpdateContactPreferencesDto {
+  @ApiProperty({
+    ...SHAPE,
+    description: 'By channel: `marketing`, and `topics` of the settings. Null takes a choice back.',
+  })
+  @MayBeAbsent()
+  @IsObject()
+  channels?: object;
+
+  @ApiProperty({ description: 'Required where it lifts what the person has declined; audited.' })
+  @MayBeAbsent()
+  @MayBeNull()
+  @IsString()
+  @Length(1, 500)
+  reason?: string | null;
+}
+
+/** What a person has declined. */
+export class ObjectionDto {
+  @IsIn(CHANNELS)
+  channel: Channel;
+
+  @ApiProperty({ description: 'Null: all marketing of the channel.' })
+  @MayBeNull()
+  @IsString()
+  topic: string | null;
+
+  @IsInstant()
+  since: string;
+}
+
+/** What a contact receives, as staff sees it. */
+export class ContactPreferencesDto {
+  @IsUUID()
+  contact_id: string;
+
+  @ApiProperty({ ...SHAPE, description: 'By channel.' })
+  @IsObject()
+  channels: Preferences;
+
+  @ApiProperty({ type: [ObjectionDto] })
+  objections: ObjectionDto[];
 }

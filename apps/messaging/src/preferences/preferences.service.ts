@@ -15,21 +15,34 @@ import { NotificationReads } from '../notifications/notification-reads.js';
 import { readShape } from '../shapes/read-shape.js';
 import {
   choicesOf,
+  liftedBy,
+  objectionsOf,
   preferencesFrom,
   preferencesPatch,
   type Choice,
+  type Objection,
   type PreferenceRow,
   type Preferences,
 } from './preference-document.js';
 import { PreferenceJournal, type PreferenceChange } from './preference-journal.js';
 
-/** A member's preferences with how far the inbox has been read. */
+/** A person's preferences with what they have declined and how far the inbox has been read. */
 export interface ShownPreferences {
   readonly channels: Preferences;
+  readonly objections: readonly Objection[];
   readonly readUntil: Date | null;
 }
 
-/** Under what a member's choices may stand: the contact, and by channel the keys of its address. */
+/** What is to hold for a person. */
+export interface PreferenceWish {
+  readonly contactId: string;
+  readonly choices: readonly Choice[];
+  readonly readUntil?: Date;
+  /** Of staff, in the transaction that writes: refuses, or says why objections are lifted. */
+  readonly demand?: (tx: Transaction, before: ShownPreferences) => Promise<string | null>;
+}
+
+/** Under what a person's choices may stand: the contact, and by channel the keys of its address. */
 type Subjects = Readonly<Record<Channel, readonly string[]>>;
 
 const CHOOSE = `
@@ -43,7 +56,7 @@ const CHOOSE = `
 const LIFT = `
   DELETE FROM preferences WHERE organization_id = $1 AND subject = ANY($2::text[]) AND channel = $3 AND topic = $4`;
 
-/** What members want to receive (messaging.md §11), as the gate asks for it. */
+/** What people want to receive (messaging.md §11), as the gate asks for it. */
 @Injectable()
 export class PreferencesService {
   constructor(
@@ -57,34 +70,42 @@ export class PreferencesService {
     private readonly clock: Clock,
   ) {}
 
-  async get(context: RequestContext): Promise<ShownPreferences> {
-    const subjects = await this.subjectsOf(context);
-    return this.database.inOrganization(context, (tx) => this.read(tx, context, subjects));
+  async get(context: RequestContext, contactId = context.principal.id): Promise<ShownPreferences> {
+    const subjects = await this.subjectsOf(context, contactId);
+    return this.database.inOrganization(context, (tx) => this.read(tx, contactId, subjects));
   }
 
   /**
-   * JSON merge. When this returns, no hand-off that an objection stops begins any more.
+   * A member's own wish, as JSON merge. When this returns, no hand-off that an objection stops begins any more.
    * @throws Problem `validation_failed`
    */
-  async update(context: RequestContext, body: object): Promise<ShownPreferences> {
-    const patch = readShape(preferencesPatch, body, '');
-    const choices = choicesOf(patch);
-    const until = patch.notifications_read_until;
-    const subjects = await this.subjectsOf(context);
+  update(context: RequestContext, body: object): Promise<ShownPreferences> {
+    const { notifications_read_until: until, ...patch } = readShape(preferencesPatch, body, '');
+    return this.change(context, {
+      contactId: context.principal.id,
+      choices: choicesOf(patch),
+      ...(until === undefined ? {} : { readUntil: new Date(parseInstant(until) ?? until) }),
+    });
+  }
+
+  /**
+   * Carries out a wish, whoever says it. When this returns, no hand-off that an objection stops begins any more.
+   * @throws Problem `validation_failed` for a topic that there is not, and what `demand` throws
+   */
+  async change(context: RequestContext, wish: PreferenceWish): Promise<ShownPreferences> {
+    const { contactId, choices, readUntil } = wish;
+    const subjects = await this.subjectsOf(context, contactId);
     const work = async (tx: Transaction): Promise<ShownPreferences> => {
       const { topics } = await this.plans.of(tx);
       refuseUnknownTopics(choices, topics);
-      const before = await this.read(tx, context, subjects);
-      for (const choice of choices) await this.choose(tx, context, subjects, choice);
-      if (until !== undefined)
-        await this.reads.advance(tx, context.principal.id, new Date(parseInstant(until) ?? until));
-      const after = await this.read(tx, context, subjects);
-      await this.journal.record(
-        tx,
-        context,
-        context.principal.id,
-        changesBetween(before.channels, after.channels),
-      );
+      const before = await this.read(tx, contactId, subjects);
+      const reason = (await wish.demand?.(tx, before)) ?? null;
+      for (const choice of choices) await this.choose(tx, contactId, subjects, choice);
+      if (readUntil !== undefined) await this.reads.advance(tx, contactId, readUntil);
+      const after = await this.read(tx, contactId, subjects);
+      const changes = changesBetween(before.channels, after.channels);
+      const objections = liftedBy(before.objections, choices);
+      await this.journal.record(tx, context, contactId, changes, { objections, reason });
       return after;
     };
     if (choices.length === 0) return this.database.inOrganization(context, work);
@@ -94,40 +115,36 @@ export class PreferencesService {
 
   private async choose(
     tx: Transaction,
-    context: RequestContext,
+    contactId: string,
     subjects: Subjects,
     { channel, topic, subscribed }: Choice,
   ): Promise<void> {
-    const own = contactSubject(context.principal);
+    const own = contactSubject({ id: contactId });
     const others = subjects[channel].filter((subject) => subscribed === null || subject !== own);
     if (subscribed !== false) await tx.query(LIFT, [tx.organizationId, others, channel, topic]);
     if (subscribed === null) return;
     await tx.query(CHOOSE, [tx.organizationId, own, channel, topic, subscribed, this.clock.now()]);
   }
 
-  private async read(
-    tx: Transaction,
-    { principal }: RequestContext,
-    subjects: Subjects,
-  ): Promise<ShownPreferences> {
+  private async read(tx: Transaction, contactId: string, subjects: Subjects): Promise<ShownPreferences> {
     const { topics } = await this.plans.of(tx);
     const all = CHANNELS.flatMap((channel) => subjects[channel]);
     const rows = await tx.query<PreferenceRow>(
-      `SELECT subject, channel, topic, subscribed FROM preferences
+      `SELECT subject, channel, topic, subscribed, updated_at FROM preferences
         WHERE organization_id = $1 AND subject = ANY($2::text[])`,
       [tx.organizationId, [...new Set(all)]],
     );
     // Keys of different channels never coincide; the contact's own rows say their channel.
     return {
-      channels: preferencesFrom(rows, contactSubject(principal), topics),
-      readUntil: await this.reads.until(tx, principal.id),
+      channels: preferencesFrom(rows, contactSubject({ id: contactId }), topics),
+      objections: objectionsOf(rows),
+      readUntil: await this.reads.until(tx, contactId),
     };
   }
 
-  private async subjectsOf(context: RequestContext): Promise<Subjects> {
-    const { organizationId, principal } = context;
-    const contact = await this.contacts.find(organizationId, principal.id);
-    const own = contactSubject(principal);
+  private async subjectsOf({ organizationId }: RequestContext, contactId: string): Promise<Subjects> {
+    const contact = await this.contacts.find(organizationId, contactId);
+    const own = contactSubject({ id: contactId });
     const entries = CHANNELS.map((channel) => {
       const text = contact ? addressOf(contact.profile, channel, null) : null;
       const address = text === null ? undefined : checkAddress(channel, text);

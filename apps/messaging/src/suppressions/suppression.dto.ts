@@ -5,6 +5,7 @@ import { CHANNELS, type Channel } from '../addresses/channel.js';
 import {
   SUPPRESSION_REASONS,
   SUPPRESSION_SCOPES,
+  type ListedSuppression,
   type SuppressionReason,
   type SuppressionRow,
   type SuppressionScope,
@@ -91,10 +92,32 @@ export class SuppressionDto {
 
   @IsInstant()
   updated_at: string;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description: 'Who lifted it; null while it stands.',
+  })
+  @MayBeNull()
+  @IsObject()
+  lifted_by: { type: string; id: string } | null;
+
+  @ApiProperty({ description: 'Null while it stands.' })
+  @MayBeNull()
+  @IsInstant()
+  lifted_at: string | null;
 }
 
-/** A suppression as it is answered. */
+const STANDING = { lifted_by_type: null, lifted_by_id: null, lifted_at: null };
+
+/** A suppression that stands, as it is answered. */
 export function toSuppressionDto(row: SuppressionRow): SuppressionDto {
+  return toListedDto({ ...row, ...STANDING });
+}
+
+/** A suppression of a list, as it is answered. */
+export function toListedDto(row: ListedSuppression): SuppressionDto {
+  const { lifted_by_type: type, lifted_by_id: id } = row;
   return {
     id: row.id,
     channel: row.channel,
@@ -105,5 +128,7 @@ export function toSuppressionDto(row: SuppressionRow): SuppressionDto {
     created_by: row.created_by,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
+    lifted_by: type === null || id === null ? null : { type, id },
+    lifted_at: row.lifted_at?.toISOString() ?? null,
   };
 }

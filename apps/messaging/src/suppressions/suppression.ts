@@ -33,6 +33,13 @@ export interface SuppressionRow {
   updated_at: Date;
 }
 
+/** A suppression as a list has it: one that stands, or one that was lifted. */
+export interface ListedSuppression extends Omit<SuppressionRow, 'key'> {
+  lifted_by_type: string | null;
+  lifted_by_id: string | null;
+  lifted_at: Date | null;
+}
+
 /** What stops an address, wherever it is written from. */
 export interface NewSuppression {
   readonly channel: Channel;

@@ -22,6 +22,7 @@ import {
   CreateSuppressionDto,
   SuppressionDto,
   SuppressionKeyDto,
+  toListedDto,
   toSuppressionDto,
 } from './suppression.dto.js';
 import { SUPPRESSION_REASONS, SUPPRESSION_SCOPES } from './suppression.js';
@@ -40,9 +41,26 @@ const SUPPRESSIONS_LIST: ListDefinition = {
     reason: { type: 'enum', column: 'reason', values: SUPPRESSION_REASONS },
     scope: { type: 'enum', column: 'scope', values: SUPPRESSION_SCOPES },
     created_at: { type: 'time', column: 'created_at' },
+    lifted_by: {
+      type: 'uuid',
+      column: 'lifted_by_id',
+      ops: ['eq', 'in'],
+      description: 'The id of who lifted it; with `lifted=true`.',
+    },
+    lifted_at: { type: 'time', column: 'lifted_at' },
   },
-  sorts: { created_at: { type: 'time', column: 'created_at' } },
+  sorts: {
+    created_at: { type: 'time', column: 'created_at' },
+    // No time, of those that stand, comes first, as an index has it.
+    lifted_at: { type: 'time', column: 'lifted_at', only: 'desc', nulls: 'first' },
+  },
   defaultSort: '-created_at',
+  extraParameters: {
+    lifted: {
+      type: 'boolean',
+      description: 'True: those that were lifted, which block nobody, and no others.',
+    },
+  },
 };
 
 @Controller('v1/messaging/suppressions')
@@ -58,7 +76,7 @@ export class SuppressionsController {
     @Context() context: RequestContext,
     @ListRequest(SUPPRESSIONS_LIST) query: ListQuery,
   ): Promise<Page<SuppressionDto>> {
-    return mapPage(await this.suppressions.list(context, query), toSuppressionDto);
+    return mapPage(await this.suppressions.list(context, query), toListedDto);
   }
 
   @Endpoint({

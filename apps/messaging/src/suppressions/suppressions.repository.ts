@@ -5,6 +5,27 @@ import type { SuppressionRow } from './suppression.js';
 
 const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, created_at, updated_at';
 
+/** Of one whose person was erased the key goes, too: what was lifted blocks nobody. */
+const LIFT = `
+  WITH gone AS (
+    DELETE FROM suppressions WHERE organization_id = $1 AND id = ANY($2::uuid[]) RETURNING ${COLUMNS}
+  ), kept AS (
+    INSERT INTO lifted_suppressions (organization_id, id, channel, scope, key, address, reason, note, created_by,
+                                     created_at, lifted_by_type, lifted_by_id, lifted_at)
+    SELECT $1, id, channel, scope, CASE WHEN address IS NOT NULL THEN key END, address, reason, note, created_by,
+           created_at, $3, $4, $5 FROM gone
+  )
+  SELECT ${COLUMNS} FROM gone`;
+
+/** Those that stand, and those that were lifted, with the same columns. */
+export const STANDING_SUPPRESSIONS = `
+  SELECT ${COLUMNS}, NULL::text AS lifted_by_type, NULL::uuid AS lifted_by_id, NULL::timestamptz AS lifted_at
+    FROM suppressions WHERE organization_id = $1`;
+export const LIFTED_SUPPRESSIONS = `
+  SELECT id, channel, scope, key, address, reason, note, created_by, created_at, lifted_at AS updated_at,
+         lifted_by_type, lifted_by_id, lifted_at
+    FROM lifted_suppressions WHERE organization_id = $1`;
+
 /** Each by its whole key: of an organization that has very many suppressions no plan may read all. */
 const BLOCKING = `
   SELECT found.channel, found.key FROM unnest($2::text[], $3::text[]) AS asked (channel, key),
@@ -12,7 +33,7 @@ const BLOCKING = `
                    WHERE known.organization_id = $1 AND known.channel = asked.channel AND known.key = asked.key
                   OFFSET 0) AS found`;
 
-/** The table `suppressions`. Rows come into being by `Suppressions.add` alone, under the gate's locks. */
+/** The tables `suppressions` and `lifted_suppressions`. Rows come into being by `Suppressions.add` alone, under the gate's locks. */
 @Injectable()
 export class SuppressionsRepository {
   /** Under which of these keys, of addresses, of them without tag, or of their domains, a suppression stands. */
@@ -78,18 +99,30 @@ export class SuppressionsRepository {
     );
   }
 
-  /** Removes rows by id and returns them. */
-  async remove(tx: Transaction, ids: readonly string[]): Promise<SuppressionRow[]> {
-    return tx.query<SuppressionRow>(
-      `DELETE FROM suppressions WHERE organization_id = $1 AND id = ANY($2::uuid[]) RETURNING ${COLUMNS}`,
+  /** Locks rows by id until the transaction ends. @returns the ids of those that are there */
+  async lock(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(
+      'SELECT id FROM suppressions WHERE organization_id = $1 AND id = ANY($2::uuid[]) FOR UPDATE',
       [tx.organizationId, ids],
     );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Takes rows by id out of the gate's way, keeps who did it, and returns them. */
+  async lift(
+    tx: Transaction,
+    ids: readonly string[],
+    by: { readonly type: string; readonly id: string },
+    now: Date,
+  ): Promise<SuppressionRow[]> {
+    return tx.query<SuppressionRow>(LIFT, [tx.organizationId, ids, by.type, by.id, now]);
   }
 
   /** The prefixes of all stored keys: which peppers rows still need. */
   async prefixes(tx: Transaction, length: number): Promise<string[]> {
     const rows = await tx.query<{ prefix: string }>(
       `SELECT DISTINCT left(key, $1) AS prefix FROM suppressions
+       UNION SELECT DISTINCT left(key, $1) FROM lifted_suppressions WHERE key IS NOT NULL
        UNION SELECT DISTINCT left(subject, $1) FROM preferences WHERE subject NOT LIKE 'contact:%'`,
       [length],
     );

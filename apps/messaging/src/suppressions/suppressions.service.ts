@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit, type AuditContext } from '@customer-platform/audit';
-import { Clock, Database, newId, pageOf, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, Database, newId, pageOf, type Transaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import {
   readMailDomain,
@@ -16,8 +16,12 @@ import { AddressKeys } from '../addresses/address-keys.provider.js';
 import { CHANNELS, type Channel } from '../addresses/channel.js';
 import { PushTokensRepository } from '../contacts/push-tokens.repository.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
-import type { NewSuppression, SuppressionRow, SuppressionScope } from './suppression.js';
-import { SuppressionsRepository } from './suppressions.repository.js';
+import type { ListedSuppression, NewSuppression, SuppressionRow, SuppressionScope } from './suppression.js';
+import {
+  LIFTED_SUPPRESSIONS,
+  STANDING_SUPPRESSIONS,
+  SuppressionsRepository,
+} from './suppressions.repository.js';
 
 /** An address or domain of somebody who is or is to be suppressed. */
 interface Target {
@@ -43,17 +47,12 @@ export class Suppressions {
     private readonly clock: Clock,
   ) {}
 
-  list(context: RequestContext, query: ListQuery): Promise<Page<SuppressionRow>> {
+  /** Those that stand, or with `lifted=true` those that were lifted. */
+  list(context: RequestContext, query: ListQuery): Promise<Page<ListedSuppression>> {
     const filters = query.filters.map((filter) => this.byKey(context.organizationId, filter));
+    const select = query.parameters['lifted'] === true ? LIFTED_SUPPRESSIONS : STANDING_SUPPRESSIONS;
     return this.database.inOrganization(context, (tx) =>
-      pageOf<SuppressionRow>(
-        tx,
-        'SELECT * FROM suppressions WHERE organization_id = $1',
-        { ...query, filters },
-        {
-          parameters: [context.organizationId],
-        },
-      ),
+      pageOf<ListedSuppression>(tx, select, { ...query, filters }, { parameters: [context.organizationId] }),
     );
   }
 
@@ -96,7 +95,8 @@ export class Suppressions {
   }
 
   private async remove(tx: Transaction, context: RequestContext, ids: readonly string[]): Promise<void> {
-    const [row] = await this.repository.remove(tx, ids);
+    const [locked, now] = await afterLocks(this.clock, this.repository.lock(tx, ids));
+    const [row] = await this.repository.lift(tx, locked, context.actor, now);
     if (!row) throw new Problem('not_found');
     if (row.reason === 'invalid_token' && row.address !== null) await this.tokens.setAlive(tx, row.address);
     await this.record(tx, context, row, 'lifted');

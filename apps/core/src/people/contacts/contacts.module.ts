@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { encryptionConfig, keyringOf, readConfig } from '@customer-platform/config';
+import { TenantTallies } from '@customer-platform/database';
 import { BlocklistModule } from '../../blocklist/blocklist.module.js';
 import { FollowingModule } from '../../following/following.module.js';
 import { ContactBatches } from './batch/contact-batches.js';
@@ -12,6 +13,7 @@ import { ContactsService } from './contacts.service.js';
 import { InternalContactsController } from './internal-contacts.controller.js';
 import { InternalContactsService } from './internal-contacts.service.js';
 import { NationalIdController } from '../national-ids/national-id.controller.js';
+import { NationalIdLookup } from '../national-ids/national-id-lookup.js';
 import { NationalIdService } from '../national-ids/national-id.service.js';
 import { MASTER_KEY, NationalIdVault } from '../national-ids/national-id.vault.js';
 
@@ -28,8 +30,10 @@ import { MASTER_KEY, NationalIdVault } from '../national-ids/national-id.vault.j
     ContactLookup,
     ContactsService,
     InternalContactsService,
+    NationalIdLookup,
     NationalIdService,
     NationalIdVault,
+    TenantTallies,
   ],
   exports: [ContactBatches, ContactHooks, ContactIdentities, ContactLookup, ContactsService, NationalIdVault],
 })

@@ -1,8 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsObject, IsString, Length } from 'class-validator';
-import { IsUUID, MayBeAbsent, MayBeNull } from '@customer-platform/http';
+import { IsUUID, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { STATES, type ConsentStatus } from '../../vocabulary/consents/consent.js';
 import { ContactDto } from '../contacts/contact.dto.js';
+
+/** How a merge stands. */
+const MERGE_STATES = ['merged', 'undone'] as const;
 
 /** What is merged: `survivor_id` with `merged_id`, or with `undo_merge_id` what is parted again. */
 export class MergeContactsDto {
@@ -85,7 +88,7 @@ export class MergeDto {
   @ApiProperty({ type: String, format: 'uuid', nullable: true, description: 'Null in a dry run of a merge.' })
   merge_id: string | null;
   @ApiProperty() dry_run: boolean;
-  @ApiProperty({ enum: ['merged', 'undone'] }) status: 'merged' | 'undone';
+  @ApiProperty({ enum: MERGE_STATES }) status: (typeof MERGE_STATES)[number];
   @ApiProperty({ format: 'uuid' }) survivor_id: string;
   @ApiProperty({ format: 'uuid' }) merged_id: string;
   @ApiProperty({ type: ContactDto, description: 'The survivor as it is after it.' }) contact: ContactDto;
@@ -94,3 +97,56 @@ export class MergeDto {
   @ApiProperty({ type: MovedCountsDto }) moved: MovedCountsDto;
   @ApiProperty({ type: [MergeBlockerDto] }) blockers: readonly MergeBlockerDto[];
 }
+
+/** A field that differed, and whose value stayed. */
+class KeptFieldDto {
+  @ApiProperty({ example: 'attributes.plan' }) field: string;
+  @ApiProperty({ enum: ['survivor', 'merged'] }) kept: 'survivor' | 'merged';
+}
+
+const nullableText = () => ApiProperty({ type: String, nullable: true });
+
+/** By what the contact that was merged is known; no other route tells it while the merge stands. */
+class MergedContactDto {
+  @nullableText() first_name: string | null;
+  @nullableText() last_name: string | null;
+  @nullableText() email: string | null;
+  @nullableText() phone: string | null;
+  @nullableText() external_id: string | null;
+}
+
+/** A merge that a contact was part of. */
+export class ContactMergeDto {
+  @ApiProperty({ format: 'uuid', description: 'What `undo_merge_id` takes.' }) id: string;
+  @ApiProperty({ enum: MERGE_STATES }) status: (typeof MERGE_STATES)[number];
+  @ApiProperty({ format: 'uuid' }) survivor_id: string;
+  @ApiProperty({ format: 'uuid' }) merged_id: string;
+  @ApiProperty({
+    type: MergedContactDto,
+    nullable: true,
+    description: 'Null once it is undone: the contact is read by its own id again.',
+  })
+  merged_contact: MergedContactDto | null;
+  @nullableText() reason: string | null;
+  @ApiProperty({ type: [KeptFieldDto], description: 'The fields in which the two differed, by name.' })
+  fields: readonly KeptFieldDto[];
+  @ApiProperty({ type: MovedCountsDto }) moved: MovedCountsDto;
+  @ApiProperty({
+    description:
+      'Whether it can be undone now: it stands, neither was erased, and the survivor has merged with nobody since.',
+  })
+  undoable: boolean;
+  @ApiProperty({ format: 'date-time' }) merged_at: string;
+  @ApiProperty({ type: String, format: 'date-time', nullable: true }) undone_at: string | null;
+}
+
+/** `GET /v1/core/contacts/{id}/merges` (core.md §13). */
+export const CONTACT_MERGE_LIST: ListDefinition = {
+  resource: 'core.contacts.merges',
+  filters: {
+    status: { type: 'enum', column: 'status', values: MERGE_STATES },
+    merged_at: { type: 'time', column: 'merged_at' },
+  },
+  sorts: { merged_at: { type: 'time', column: 'merged_at' } },
+  defaultSort: '-merged_at',
+};

@@ -1,15 +1,27 @@
 import { Controller } from '@nestjs/common';
-import { Answer, Context, GetEndpoint, Id, type RequestContext } from '@customer-platform/http';
-import { NationalIdDto } from './national-id.dto.js';
+import {
+  Answer,
+  Body,
+  Context,
+  Endpoint,
+  GetEndpoint,
+  Id,
+  type RequestContext,
+} from '@customer-platform/http';
+import { FoundContactDto, LookUpContactDto, NationalIdDto } from './national-id.dto.js';
+import { NationalIdLookup } from './national-id-lookup.js';
 import { NationalIdService } from './national-id.service.js';
 
-@Controller('v1/core/contacts/:id/national-id')
+@Controller('v1/core/contacts')
 export class NationalIdController {
-  constructor(private readonly nationalIds: NationalIdService) {}
+  constructor(
+    private readonly nationalIds: NationalIdService,
+    private readonly lookup: NationalIdLookup,
+  ) {}
 
   @GetEndpoint({
     permission: 'core.contacts.read_national_id',
-    path: '',
+    path: ':id/national-id',
     summary: 'Read the national id of a contact in full',
     also: [307],
     description:
@@ -24,5 +36,24 @@ export class NationalIdController {
     if (!('survivorId' in answer)) return new Answer(answer, headers);
     const Location = `/v1/core/contacts/${answer.survivorId}/national-id`;
     return new Answer(undefined, { ...headers, Location }, 307);
+  }
+
+  @Endpoint({
+    method: 'POST',
+    path: 'lookup',
+    permission: 'core.contacts.read_national_id',
+    summary: 'Find a contact by its national id',
+    description:
+      'Written as people write it. Every look-up is audited before it is answered, found or not, and so is every ' +
+      'refusal; neither the id nor the answer is kept for an `Idempotency-Key`. 60 in a minute of an organization, ' +
+      '180 of its tenant.',
+    success: 200,
+    response: FoundContactDto,
+    problems: ['invalid_national_id', 'placeholder_identifier', 'rate_limited', 'dependency_unavailable'],
+    idempotency: 'none',
+    auditRefusals: true,
+  })
+  async find(@Context() context: RequestContext, @Body() body: LookUpContactDto): Promise<Answer> {
+    return new Answer(await this.lookup.find(context, body), { 'Cache-Control': 'no-store' });
   }
 }

@@ -1,4 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { IsObject, ValidateNested } from 'class-validator';
+import { NationalIdInputDto } from '../contacts/contact.dto.js';
 import { NATIONAL_ID_TYPES, type NationalIdType } from '../../vocabulary/national-ids/national-id-types.js';
 
 /** A national id in full, as the audited read answers it. */
@@ -7,4 +10,24 @@ export class NationalIdDto {
   @ApiProperty({ type: String, nullable: true, description: 'Of issue; null where any country issues it.' })
   country: string | null;
   @ApiProperty({ example: '12345678-5' }) value: string;
+}
+
+/** What a contact is looked up by. It stands in a body, as URLs are logged. */
+export class LookUpContactDto {
+  @ApiProperty({ type: NationalIdInputDto })
+  @IsObject()
+  @ValidateNested()
+  @Type(() => NationalIdInputDto)
+  national_id: NationalIdInputDto;
+}
+
+/** Whose national id it is. */
+export class FoundContactDto {
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'Null: no active contact has it.',
+  })
+  contact_id: string | null;
 }

@@ -40,9 +40,9 @@ export class NationalIdService {
     return { type, country: NATIONAL_ID_CATALOG[type].country, value };
   }
 
-  private async onRecord(context: RequestContext, id: string): Promise<SealedRow | MergedAway> {
-    try {
-      return await this.database.inOrganization(context, async (tx) => {
+  private onRecord(context: RequestContext, id: string): Promise<SealedRow | MergedAway> {
+    return demandRecord(() =>
+      this.database.inOrganization(context, async (tx) => {
         const contact = await this.lookup.read(tx, id);
         if ('survivorId' in contact) return contact;
         const [row] = await tx.query<SealedRow>(SEALED, [tx.organizationId, id]);
@@ -52,12 +52,22 @@ export class NationalIdService {
           resource: { type: 'contacts', id },
         });
         return row;
-      });
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      log.error({ err: error }, 'The read of a national id could not be recorded');
-      const detail = 'The read cannot be recorded at the moment, so it is not answered.';
-      throw new Problem('dependency_unavailable', { detail, cause: error });
-    }
+      }),
+    );
+  }
+}
+
+/**
+ * Does what writes the audit row of a read, and answers nothing that is not on record.
+ * @throws Problem what `work` refuses; `dependency_unavailable` for all else
+ */
+export async function demandRecord<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    log.error({ err: error }, 'The read of a national id could not be recorded');
+    const detail = 'The read cannot be recorded at the moment, so it is not answered.';
+    throw new Problem('dependency_unavailable', { detail, cause: error });
   }
 }
