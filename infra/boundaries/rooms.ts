@@ -37,6 +37,7 @@ export const HOUSES: Readonly<Record<string, House>> = {
       'segments',
       'account',
       'routes',
+      'actors',
       'people',
       'ui',
       'api',

@@ -59,7 +59,7 @@ const ROWS = [
   {
     from: '/v1/core/contacts',
     path: 'contacts/',
-    parts: ['', '/profile', '/consents', '/notes', '/activities', '/objects', '/points'],
+    parts: ['', '/profile', '/consents', '/preferences', '/notes', '/activities', '/objects', '/points'],
   },
   { from: '/v1/core/segments', path: 'segments/', parts: ['', '/edit'] },
   { from: '/v1/messaging/templates', path: 'messages/templates/', parts: [''] },

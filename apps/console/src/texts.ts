@@ -1,5 +1,6 @@
 import type developers from './developers/messages.en.json';
 import type attributes from './attributes/messages.en.json';
+import type actors from './actors/messages.en.json';
 import type audit from './audit/messages.en.json';
 import type account from './account/messages.en.json';
 import type campaigns from './campaigns/messages.en.json';
@@ -26,6 +27,7 @@ import type ui from './ui/messages.en.json';
 interface Messages {
   developers: typeof developers;
   attributes: typeof attributes;
+  actors: typeof actors;
   audit: typeof audit;
   account: typeof account;
   campaigns: typeof campaigns;

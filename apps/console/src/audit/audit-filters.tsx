@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { ActorFilter } from '../actors/actor-filter.tsx';
 import { FilterInstant, Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
 import { isId } from '../ui/search-params.ts';
+import { ActionFilter, ThingFilter } from './action-filter.tsx';
 import { MODULES, OUTCOMES, type AuditFilters } from './search-params.ts';
 
 interface AuditFilterRowProps {
@@ -9,7 +11,7 @@ interface AuditFilterRowProps {
   onChange: (change: AuditFilters) => void;
 }
 
-const TEXTS = ['action', 'actor_id', 'resource_type', 'resource_id', 'correlation_id'] as const;
+const TEXTS = ['resource_id', 'correlation_id'] as const;
 
 /** All that the API filters the log by; the rarer ones are folded away unless one is set. */
 export function AuditFilterRow({ filters, onChange }: AuditFilterRowProps): ReactNode {
@@ -17,18 +19,22 @@ export function AuditFilterRow({ filters, onChange }: AuditFilterRowProps): Reac
   const text = (name: (typeof TEXTS)[number]): ReactNode => (
     <SearchField
       key={name}
-      main={name === 'action'}
       label={t(`filter.${name}`)}
       value={filters[name] ?? ''}
       takes={name === 'correlation_id' ? isId : undefined}
       onChange={(value) => onChange({ [name]: value || undefined })}
     />
   );
-  const [first, ...others] = TEXTS;
+  const rare = filters.resource_type ?? filters.resource_id ?? filters.correlation_id;
   return (
     <div className="flex flex-col gap-3">
       <Filters>
-        {text(first)}
+        <ActionFilter value={filters.action} onChange={(action) => onChange({ action })} />
+        <ActorFilter
+          label={t('filter.actor_id')}
+          value={filters.actor_id}
+          onChange={(actor_id) => onChange({ actor_id })}
+        />
         <FilterSelect
           label={t('filter.module')}
           value={filters.module}
@@ -48,10 +54,16 @@ export function AuditFilterRow({ filters, onChange }: AuditFilterRowProps): Reac
         />
         <FilterInstant label={t('filter.to')} value={filters.to} onChange={(to) => onChange({ to })} />
       </Filters>
-      <details open={others.some((name) => filters[name] !== undefined)}>
+      <details open={rare !== undefined}>
         <summary className="w-fit text-soft hover:text-ink">{t('filter.more')}</summary>
         <div className="mt-3">
-          <Filters>{others.map(text)}</Filters>
+          <Filters>
+            <ThingFilter
+              value={filters.resource_type}
+              onChange={(resource_type) => onChange({ resource_type })}
+            />
+            {TEXTS.map(text)}
+          </Filters>
         </div>
       </details>
     </div>

@@ -12,6 +12,7 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
+import { ActionName, useThingName } from './action-name.tsx';
 import { AuditFilterRow } from './audit-filters.tsx';
 import { auditQuery, type AuditRow } from './audit-log.ts';
 import { AuditPanel } from './audit-panel.tsx';
@@ -81,6 +82,7 @@ function Rows({ filters, chosen, onOpen }: RowsProps): ReactNode {
 
 function useColumns(): Column<AuditRow>[] {
   const t = useTranslations('audit');
+  const thingName = useThingName();
   return [
     { id: 'seq', header: t('seq'), end: true, cell: ({ seq }) => seq },
     { id: 'at', header: t('at'), cell: ({ occurred_at }) => <Time at={occurred_at} /> },
@@ -89,7 +91,7 @@ function useColumns(): Column<AuditRow>[] {
       header: t('action'),
       cell: ({ action, outcome }) => (
         <span className="flex items-center gap-2">
-          <code className="font-mono text-xs">{action}</code>
+          <ActionName action={action} />
           {outcome === 'denied' && <Badge tone="bad">{t('outcomes.denied')}</Badge>}
         </span>
       ),
@@ -109,7 +111,7 @@ function useColumns(): Column<AuditRow>[] {
       header: t('resource'),
       cell: ({ resource: { type, id } }) => (
         <span className="flex items-center gap-2">
-          {type}
+          {thingName(type)}
           <ResourceName type={type} id={id} />
         </span>
       ),

@@ -8,12 +8,14 @@ import { Dialog } from '../ui/dialog.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
+import { useActionName, useThingName } from './action-name.tsx';
 import type { AuditRow } from './audit-log.ts';
 
 /** One row of the log, by its place. */
 export function AuditPanel({ seq, onClose }: { seq: number; onClose: () => void }): ReactNode {
   const t = useTranslations('audit');
   const api = useApi();
+  const named = useActionName();
   const { data, error, refetch } = useOwnQuery({
     queryKey: ['audit', 'row', seq],
     // A row never changes.
@@ -24,7 +26,7 @@ export function AuditPanel({ seq, onClose }: { seq: number; onClose: () => void 
     },
   });
   return (
-    <Dialog open onClose={onClose} place="side" title={data?.action ?? t('row', { seq })}>
+    <Dialog open onClose={onClose} place="side" title={data ? named(data.action) : t('row', { seq })}>
       {error !== null && <Failure error={error} again={() => void refetch()} />}
       {data === undefined && error === null && <div aria-busy className="bones h-64" />}
       {data === null && <Note>{t('notFound', { seq })}</Note>}
@@ -35,12 +37,16 @@ export function AuditPanel({ seq, onClose }: { seq: number; onClose: () => void 
 
 function Row({ row }: { row: AuditRow }): ReactNode {
   const t = useTranslations('audit');
+  const thingName = useThingName();
   const { actor, resource } = row;
   return (
     <Details>
       <Detail name={t('seq')}>{row.seq}</Detail>
       <Detail name={t('at')}>
         <Time at={row.occurred_at} />
+      </Detail>
+      <Detail name={t('code')}>
+        <code className="font-mono text-xs">{row.action}</code>
       </Detail>
       <Detail name={t('filter.outcome')}>
         <Badge tone={row.outcome === 'denied' ? 'bad' : 'good'}>{t(`outcomes.${row.outcome}`)}</Badge>
@@ -54,7 +60,7 @@ function Row({ row }: { row: AuditRow }): ReactNode {
         </Detail>
       )}
       <Detail name={t('resource')}>
-        {row.module} {resource.type} <ResourceName type={resource.type} id={resource.id} />
+        {thingName(resource.type)} <ResourceName type={resource.type} id={resource.id} />
       </Detail>
       <Detail name={t('changed')}>{row.changed_fields.join(', ') || '–'}</Detail>
       <Detail name={t('reason')}>

@@ -28,7 +28,7 @@ export function ChainState(): ReactNode {
 
 function Said({ chain }: { chain: Chain }): ReactNode {
   const t = useTranslations('audit');
-  const { status, head_seq, head_hash, broken_at_seq, verified_at, checkpoint } = chain;
+  const { status, head_seq, head_hash, broken_at_seq, verified_at, verified_seq, checkpoint } = chain;
   const broken = status === 'broken';
   const Icon = broken ? Link2Off : Link2;
   return (
@@ -40,7 +40,8 @@ function Said({ chain }: { chain: Chain }): ReactNode {
         {broken ? t('broken', { seq: broken_at_seq ?? 0 }) : t('intact', { count: head_seq })}
         {verified_at !== null && (
           <span className="ml-2 text-xs font-normal">
-            {t('verified')} <Time at={verified_at} relative />
+            {verified_seq === null ? t('verified') : t('verifiedUpTo', { seq: verified_seq })}{' '}
+            <Time at={verified_at} relative />
           </span>
         )}
       </summary>
@@ -48,7 +49,13 @@ function Said({ chain }: { chain: Chain }): ReactNode {
         <p className="mb-3 max-w-[70ch] text-soft">{t('chainLead')}</p>
         <Details>
           <Detail name={t('verified')}>
-            {verified_at === null ? t('notVerified') : <Time at={verified_at} relative />}
+            {verified_at === null ? t('notVerified') : <Time at={verified_at} />}
+            {verified_seq !== null && (
+              <p className="text-soft">
+                {t('verifiedUpTo', { seq: verified_seq })}
+                {head_seq > verified_seq && <>; {t('unverified', { count: head_seq - verified_seq })}</>}
+              </p>
+            )}
           </Detail>
           <Detail name={t('head')}>{head_seq}</Detail>
           <Detail name={t('hash')}>

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx';
 import { DialogActions } from '../ui/dialog.tsx';
 import { TextField } from '../ui/form.tsx';
 import { Failure, Note } from '../ui/notices.tsx';
-import { problemsAt } from '../ui/problem-at.ts';
+import { problemAt, problemsAt } from '../ui/problem-at.ts';
 import {
   byField,
   CONTACT_FIELD_NAMES,
@@ -44,16 +44,20 @@ interface ContactFormProps {
   onTakeTheirs?: () => void;
   onSubmit: (typed: ContactFields) => void;
   onCancel: () => void;
+  /** Fields of another kind below these, and where the platform's word on them stands. */
+  further?: { at: string; fields: ReactNode };
 }
 
 /** A contact's fields; what the platform finds wrong stands at each. */
 export function ContactForm(props: ContactFormProps): ReactNode {
-  const { contact, action, busy, error, meanwhile, onTakeTheirs, onSubmit, onCancel } = props;
+  const { contact, action, busy, error, meanwhile, onTakeTheirs, onSubmit, onCancel, further } = props;
   const t = useTranslations('contacts');
   const ui = useTranslations('ui');
   const [typed, setTyped] = useState(() => fieldsOf(contact));
   const errors = problemsAt(error);
-  const atFields = CONTACT_FIELD_NAMES.some((field) => errors[`/${field}`] !== undefined);
+  const atFields =
+    CONTACT_FIELD_NAMES.some((field) => errors[`/${field}`] !== undefined) ||
+    (further !== undefined && problemAt(error, further.at, true) !== undefined);
   // It is set once, so what stands there cannot be written over.
   const fixed = contact?.external_id != null;
   return (
@@ -79,6 +83,7 @@ export function ContactForm(props: ContactFormProps): ReactNode {
           />
         ))}
       </div>
+      {further?.fields}
       {error != null && !atFields && <Failure error={error} />}
       <DialogActions>
         <Button onClick={onCancel}>{ui('cancel')}</Button>

@@ -81,6 +81,7 @@ const PARTS = [
   { name: 'timeline', path: '', permissions: ['crm.timeline.read'] },
   { name: 'profile', path: '/profile', permissions: ['core.contacts.read'] },
   { name: 'consents', path: '/consents', permissions: ['core.consents.read'] },
+  { name: 'preferences', path: '/preferences', permissions: ['messaging.preferences.read'] },
   { name: 'notes', path: '/notes', permissions: ['crm.notes.read'] },
   { name: 'activities', path: '/activities', permissions: ['crm.activities.read'] },
   { name: 'objects', path: '/objects', permissions: ['crm.objects.read'] },

@@ -96,6 +96,12 @@ const consentsRoute = createRoute({
   component: lazyRouteComponent(() => import('./consents/consents-page.tsx'), 'ConsentsPage'),
 });
 
+const preferencesRoute = createRoute({
+  getParentRoute: () => contactRoute,
+  path: 'preferences',
+  component: lazyRouteComponent(() => import('./preferences/preferences-page.tsx'), 'PreferencesPage'),
+});
+
 const notesRoute = createRoute({
   getParentRoute: () => contactRoute,
   path: 'notes',
@@ -128,6 +134,7 @@ const parts = [
   timelineRoute,
   profileRoute,
   consentsRoute,
+  preferencesRoute,
   notesRoute,
   activitiesRoute,
   objectsRoute,

@@ -45,7 +45,8 @@ function Enter({ token }: { token: string }): ReactNode {
     event.preventDefault();
     accept.mutate();
   };
-  if (accept.isSuccess) return <Done onGo={() => void session.signIn('/console/')} />;
+  if (accept.isSuccess)
+    return <Done roles={accept.data.data.role_ids} onGo={() => void session.signIn('/console/')} />;
   return (
     <form onSubmit={send} className="flex flex-col gap-4">
       <p className="text-soft">{t('lead')}</p>
@@ -83,7 +84,8 @@ function Join({ token, person }: { token: string; person: Person }): ReactNode {
   const accept = useMutation({
     mutationFn: () => api.POST('/v1/identity/invitations/accept', { body: { token, name: person.name } }),
   });
-  if (accept.isSuccess) return <Done onGo={() => void session.signIn('/console/')} />;
+  if (accept.isSuccess)
+    return <Done roles={accept.data.data.role_ids} onGo={() => void session.signIn('/console/')} />;
   return (
     <>
       <p className="text-soft">{t('joinLead', { email: person.email })}</p>
@@ -95,11 +97,12 @@ function Join({ token, person }: { token: string; person: Person }): ReactNode {
   );
 }
 
-function Done({ onGo }: { onGo: () => void }): ReactNode {
+function Done({ roles, onGo }: { roles: readonly string[]; onGo: () => void }): ReactNode {
   const t = useTranslations('invitation');
   return (
     <>
       <Note tone="good">{t('done')}</Note>
+      {roles.length === 0 && <Note tone="warn">{t('noRole')}</Note>}
       <Button look="main" onClick={onGo}>
         {t('signIn')}
       </Button>

@@ -91,6 +91,8 @@ const suppressionsRoute = createRoute({
       channel: oneOf(search, 'channel', CHANNELS),
       address: textIn(search, 'address'),
       reason: oneOf(search, 'reason', SUPPRESSION_REASONS),
+      lifted: oneOf(search, 'lifted', ['true']),
+      lifted_by: idIn(search, 'lifted_by'),
     }),
   component: lazyRouteComponent(() => import('./suppressions-page.tsx'), 'SuppressionsPage'),
 });

@@ -25,7 +25,9 @@ export interface TemplatesSearch {
   deleted?: true | undefined;
 }
 
-export type SuppressionsSearch = Partial<Record<'channel' | 'address' | 'reason', string>>;
+export type SuppressionsSearch = Partial<
+  Record<'channel' | 'address' | 'reason' | 'lifted' | 'lifted_by', string>
+>;
 
 /** Filters the rules of event routing, and says which of them stands beside the list; `new` is the form of another. */
 export interface RoutingSearch {

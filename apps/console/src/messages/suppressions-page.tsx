@@ -4,6 +4,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { ActorFilter } from '../actors/actor-filter.tsx';
+import { Actor } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -68,7 +70,39 @@ function SuppressionFilters(): ReactNode {
         onChange={(reason = '') => filter({ reason })}
         options={SUPPRESSION_REASONS.map((value) => ({ value, label: t(`suppressionReasons.${value}`) }))}
       />
+      <Lifted
+        lifted={search.lifted === 'true'}
+        by={search.lifted_by}
+        onChange={(lifted, by = '') => filter({ lifted: lifted ? 'true' : '', lifted_by: lifted ? by : '' })}
+      />
     </Filters>
+  );
+}
+
+interface LiftedProps {
+  lifted: boolean;
+  by: string | undefined;
+  onChange: (lifted: boolean, by?: string) => void;
+}
+
+/** Those that stand, or those that were removed, and by whom. */
+function Lifted({ lifted, by, onChange }: LiftedProps): ReactNode {
+  const t = useTranslations('messages');
+  return (
+    <>
+      <label className="flex max-w-full items-center gap-2">
+        <span className="shrink-0 text-xs text-soft">{t('suppressionState')}</span>
+        <select
+          className="field w-auto! min-w-0"
+          value={lifted ? 'lifted' : 'standing'}
+          onChange={({ target }) => onChange(target.value === 'lifted')}
+        >
+          <option value="standing">{t('suppressionStates.standing')}</option>
+          <option value="lifted">{t('suppressionStates.lifted')}</option>
+        </select>
+      </label>
+      {lifted && <ActorFilter label={t('liftedBy')} value={by} onChange={(id) => onChange(true, id)} />}
+    </>
   );
 }
 
@@ -82,11 +116,16 @@ function SuppressionTable(): ReactNode {
     const said = Object.entries(search).filter(([, value]) => value !== '');
     const query = {
       ...Object.fromEntries(said),
+      ...(search.lifted === 'true' ? { sort: '-lifted_at' } : {}),
       ...(cursor === undefined ? {} : { cursor }),
     } as Record<string, never>;
     return (await api.GET('/v1/messaging/suppressions', { params: { query }, signal })).data;
   });
-  const columns = useColumns(may('messaging.suppressions.delete') ? setLifted : undefined);
+  const isLifted = search.lifted === 'true';
+  const columns = useColumns(
+    isLifted,
+    !isLifted && may('messaging.suppressions.delete') ? setLifted : undefined,
+  );
   return (
     <>
       <DataTable
@@ -107,7 +146,10 @@ function SuppressionTable(): ReactNode {
   );
 }
 
-function useColumns(onLift: ((suppression: Suppression) => void) | undefined): Column<Suppression>[] {
+function useColumns(
+  isLifted: boolean,
+  onLift: ((suppression: Suppression) => void) | undefined,
+): Column<Suppression>[] {
   const t = useTranslations('messages');
   return [
     { id: 'address', header: t('address'), cell: ({ address }) => address ?? t('erasedAddress') },
@@ -116,6 +158,7 @@ function useColumns(onLift: ((suppression: Suppression) => void) | undefined): C
     { id: 'reason', header: t('reason'), cell: ({ reason }) => t(`suppressionReasons.${reason}`) },
     { id: 'note', header: t('note'), cell: ({ note }) => note ?? '' },
     { id: 'since', header: t('since'), cell: ({ created_at: at }) => <Time at={at} /> },
+    ...(isLifted ? LIFTED_COLUMNS.map((id) => ({ id, header: t(id), cell: LIFTED_CELLS[id] })) : []),
     ...(onLift === undefined
       ? []
       : [
@@ -131,6 +174,12 @@ function useColumns(onLift: ((suppression: Suppression) => void) | undefined): C
         ]),
   ];
 }
+
+const LIFTED_COLUMNS = ['liftedAt', 'liftedBy'] as const;
+const LIFTED_CELLS: Record<(typeof LIFTED_COLUMNS)[number], Column<Suppression>['cell']> = {
+  liftedAt: ({ lifted_at: at }) => at !== null && <Time at={at} />,
+  liftedBy: ({ lifted_by: by }) => by !== null && <Actor type={by['type'] ?? ''} id={by['id'] ?? ''} />,
+};
 
 function Lift({
   suppression,

@@ -102,7 +102,8 @@ function useColumns(acts: Pick<ReturnType<typeof useActs>, 'ask' | 'act'>): Colu
     {
       id: 'roles',
       header: t('parts.roles'),
-      cell: ({ role_ids: ids }) => (ids.length === 0 ? t('noRoles') : ids.map(named).join(', ')),
+      cell: ({ role_ids: ids }) =>
+        ids.length === 0 ? <Badge tone="warn">{t('noRoles')}</Badge> : ids.map(named).join(', '),
     },
     {
       id: 'expires',

@@ -5,6 +5,7 @@ import { useApi } from '../api/api.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Select, TextField } from '../ui/form.tsx';
+import { Note } from '../ui/notices.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useRoles } from './people.ts';
@@ -60,6 +61,7 @@ function InviteForm({ onClose }: { onClose: () => void }): ReactNode {
         chosen={chosen}
         onChange={setChosen}
       />
+      {chosen.length === 0 && <Note tone="warn">{t('noRolesLead')}</Note>}
       <div className="grid gap-4 sm:grid-cols-2">
         <Select
           label={t('mailLanguage')}

@@ -1,7 +1,7 @@
-import { ProblemError } from '@customer-platform/client';
+import type { BodyOf } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { usePerson } from '../../session/use-session.tsx';
@@ -9,7 +9,9 @@ import { ButtonLink } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
-import { changedFields, ContactForm, type ContactFields } from '../contact-form.tsx';
+import { conflictingOf } from '../conflicting.ts';
+import { changedFields, ContactForm } from '../contact-form.tsx';
+import { NationalIdFields, NO_NATIONAL_ID, sentNationalId } from '../national-id/national-id-fields.tsx';
 
 const FROM = '/o/$organization/contacts' as const;
 
@@ -18,9 +20,11 @@ export function CreateContact({ open, onClose }: { open: boolean; onClose: () =>
   const t = useTranslations('contacts');
   const { organization } = useParams({ from: FROM });
   const create = useCreate();
+  const [nationalId, setNationalId] = useState(NO_NATIONAL_ID);
   const taken = conflictingOf(create.error);
   const close = (): void => {
     create.reset();
+    setNationalId(NO_NATIONAL_ID);
     onClose();
   };
   return (
@@ -29,8 +33,12 @@ export function CreateContact({ open, onClose }: { open: boolean; onClose: () =>
         action={t('list.create')}
         busy={create.isPending}
         error={create.error}
-        onSubmit={(typed) => create.mutate(typed)}
+        onSubmit={(typed) => create.mutate({ ...changedFields(typed), ...sentNationalId(nationalId) })}
         onCancel={close}
+        further={{
+          at: '/national_id',
+          fields: <NationalIdFields typed={nationalId} error={create.error} onChange={setNationalId} />,
+        }}
       />
       {taken !== undefined && (
         <ButtonLink to="/o/$organization/contacts/$contactId" params={{ organization, contactId: taken }}>
@@ -49,8 +57,8 @@ function useCreate() {
   const navigate = useNavigate();
   const { organization } = usePerson();
   return useMutation({
-    mutationFn: async (typed: ContactFields) => {
-      const { data } = await api.POST('/v1/core/contacts', { body: changedFields(typed) });
+    mutationFn: async (body: BodyOf<'post', '/v1/core/contacts'>) => {
+      const { data } = await api.POST('/v1/core/contacts', { body });
       return data;
     },
     onSuccess: async ({ id: contactId }) => {
@@ -62,10 +70,4 @@ function useCreate() {
       });
     },
   });
-}
-
-/** The contact that has the value already. */
-function conflictingOf(error: unknown): string | undefined {
-  if (!(error instanceof ProblemError) || error.code !== 'duplicate_value') return undefined;
-  return (error.body as { conflicting_id?: string }).conflicting_id;
 }

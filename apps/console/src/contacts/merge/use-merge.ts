@@ -1,4 +1,4 @@
-import type { DataOf } from '@customer-platform/client';
+import type { DataOf, ItemOf } from '@customer-platform/client';
 import { keepPreviousData, useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
@@ -7,6 +7,8 @@ import { useOwnQuery, useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 
 export type Merge = DataOf<'post', '/v1/core/contacts/merge'>;
+/** A merge as the history of a contact has it. */
+export type PastMerge = ItemOf<'/v1/core/contacts/{id}/merges'>;
 /** Whose value stays, of the fields where the other's was chosen. */
 export type Keep = Record<string, 'survivor' | 'merged'>;
 

@@ -1,18 +1,17 @@
 import type { BodyOf } from '@customer-platform/client';
-import { Eye } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Detail, Details, Id } from '../../ui/details.tsx';
-import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
 import { useReadAnew } from '../../ui/queries.ts';
 import { Time } from '../../ui/time.tsx';
 import { useSay } from '../../ui/toasts.tsx';
 import { CONTACT_FIELD_NAMES } from '../../people/contact-fields.ts';
 import { changedFields, ContactForm, fieldsOf, type ContactFields } from '../contact-form.tsx';
+import { NationalId } from '../national-id/national-id.tsx';
 import { isConflict, useChange } from '../use-change.ts';
 import type { Contact } from '../use-contact.ts';
 
@@ -35,13 +34,13 @@ export function ProfileFields({ contact, etag }: ProfileFieldsProps): ReactNode 
       {editing ? (
         <Edit contact={contact} etag={etag} onDone={() => setEditing(false)} />
       ) : (
-        <Read contact={contact} />
+        <Read contact={contact} etag={etag} />
       )}
     </Section>
   );
 }
 
-function Read({ contact }: { contact: Contact }): ReactNode {
+function Read({ contact, etag }: ProfileFieldsProps): ReactNode {
   const t = useTranslations('contacts');
   return (
     <Details>
@@ -51,7 +50,7 @@ function Read({ contact }: { contact: Contact }): ReactNode {
         </Detail>
       ))}
       <Detail name={t('fields.national_id')}>
-        <NationalId contact={contact} />
+        <NationalId contact={contact} etag={etag} />
       </Detail>
       <Detail name={t('fields.source')}>{contact.source}</Detail>
       <Detail name={t('fields.created_at')}>
@@ -64,32 +63,6 @@ function Read({ contact }: { contact: Contact }): ReactNode {
         <Id value={contact.id} />
       </Detail>
     </Details>
-  );
-}
-
-/** Masked; who may see it whole asks for it, which is written in the audit log. */
-function NationalId({ contact: { id, national_id } }: { contact: Contact }): ReactNode {
-  const t = useTranslations('contacts');
-  const may = useMay();
-  const api = useApi();
-  const read = useChange(id, async () => {
-    const { data } = await api.GET('/v1/core/contacts/{id}/national-id', { params: { path: { id } } });
-    return data.value;
-  });
-  if (national_id === null) return '–';
-  return (
-    <span className="flex flex-wrap items-center gap-2">
-      <span>
-        {national_id.type} <span className="tabular-nums">{read.data ?? national_id.masked}</span>
-      </span>
-      {may('core.contacts.read_national_id') && read.data === undefined && (
-        <Button look="quiet" busy={read.isPending} onClick={() => read.mutate()} title={t('profile.audited')}>
-          <Eye aria-hidden className="size-4" />
-          {t('profile.reveal')}
-        </Button>
-      )}
-      {read.error !== null && <Failure error={read.error} />}
-    </span>
   );
 }
 

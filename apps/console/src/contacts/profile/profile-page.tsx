@@ -1,6 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../session/use-session.tsx';
+import { MergeHistory } from '../merge/merge-history.tsx';
 import { useContact } from '../use-contact.ts';
 import { Attributes } from './attributes.tsx';
 import { Identities } from './identities.tsx';
@@ -26,6 +27,7 @@ export function ProfilePage(): ReactNode {
         <Attributes contact={contact} />
         {may('core.segments.read') && <SegmentMemberships contactId={contact.id} />}
         {may('crm.lists.read') && <ListMemberships contactId={contact.id} />}
+        {may('core.contacts.merge') && <MergeHistory contactId={contact.id} />}
         <Lifecycle contact={contact} />
       </div>
     </div>
