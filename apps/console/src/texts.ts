@@ -12,6 +12,7 @@ import type invitation from './invitation/messages.en.json';
 import type objects from './objects/messages.en.json';
 import type organization from './organization/messages.en.json';
 import type loyalty from './loyalty/messages.en.json';
+import type messageParts from './message-parts/messages.en.json';
 import type messages from './messages/messages.en.json';
 import type problems from './problems/messages.en.json';
 import type people from './people/messages.en.json';
@@ -39,6 +40,7 @@ interface Messages {
   objects: typeof objects;
   organization: typeof organization;
   loyalty: typeof loyalty;
+  'message-parts': typeof messageParts;
   messages: typeof messages;
   people: typeof people;
   problems: typeof problems;

@@ -25,10 +25,9 @@ interface GroupNameProps {
 /** What a group is called: a channel in words, a campaign by its name. */
 export function GroupName({ by, group, names }: GroupNameProps): ReactNode {
   const t = useTranslations('deliverability');
-  const words = useTranslations('messages');
   if (group === null) return t(`without.${by}`);
   if (group === OTHER_GROUPS) return t('others');
-  if (by === 'channel' && isOneOf(CHANNELS, group)) return words(`channels.${group}`);
+  if (by === 'channel' && isOneOf(CHANNELS, group)) return t(`channels.${group}`);
   const name = names.get(group);
   if (name !== undefined) return <bdi>{name}</bdi>;
   return by === 'campaign' ? <code className="font-mono text-xs">{group}</code> : <bdi>{group}</bdi>;

@@ -31,11 +31,12 @@ const channelsRoute = getRouteApi('/o/$organization/messages/channels');
 /** By what each channel is sent, when, how much, and about what one can choose to hear. */
 export function ChannelsPage(): ReactNode {
   const t = useTranslations('messages');
+  const parts = useTranslations('message-parts');
   const may = useMay();
   const { data, error, refetch } = useChannelSettings();
   if (!may('messaging.channels.read')) return <Forbidden permission="messaging.channels.read" />;
   return (
-    <Page title={t('pages.channels')} lead={t('channelsLead')}>
+    <Page title={parts('parts.channels')} lead={t('channelsLead')}>
       <MessageTabs />
       {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
       {data === undefined && error === null && <div aria-busy className="bones h-96" />}

@@ -6,13 +6,13 @@ import { MESSAGE_PARTS } from './parts.ts';
 
 /** The parts of Messages that the person may see. */
 export function MessageTabs(): ReactNode {
-  const t = useTranslations('messages');
+  const t = useTranslations('message-parts');
   const may = useMay();
   const { organization } = usePerson();
   const params = { organization: organization.slug };
   const tabs = MESSAGE_PARTS.filter(({ permission }) => may(permission)).map(({ name, to }) => ({
-    label: t(`pages.${name}`),
+    label: t(`parts.${name}`),
     link: { to, params },
   }));
-  return <Tabs label={t('title')} tabs={tabs} />;
+  return <Tabs label={t('label')} tabs={tabs} />;
 }

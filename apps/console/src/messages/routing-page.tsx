@@ -23,12 +23,13 @@ const RoutingPanel = lazyPart(async () => (await import('./routing-panel.tsx')).
 /** Which events send which messages. */
 export function RoutingPage(): ReactNode {
   const t = useTranslations('messages');
+  const parts = useTranslations('message-parts');
   const may = useMay();
   const { open } = routingRoute.useSearch();
   if (!may('messaging.routing.read')) return <Forbidden permission="messaging.routing.read" />;
   return (
     <ListPage
-      title={t('pages.routing')}
+      title={parts('parts.routing')}
       lead={t('routingLead')}
       open={open}
       add={may('messaging.routing.update') && t('newRouting')}
@@ -68,6 +69,7 @@ function RoutingFilters(): ReactNode {
 
 function Rules(): ReactNode {
   const t = useTranslations('messages');
+  const parts = useTranslations('message-parts');
   const api = useApi();
   const { open, event_type, channel, enabled, deleted } = routingRoute.useSearch();
   const list = useList<RoutingRule>(
@@ -86,7 +88,7 @@ function Rules(): ReactNode {
   const filtered = [event_type, channel, enabled].some((each) => each !== undefined);
   return (
     <Rows
-      label={t('pages.routing')}
+      label={parts('parts.routing')}
       list={list}
       columns={useColumns(list.items)}
       open={open}
