@@ -13,8 +13,7 @@ async function takeSecret(visitor: Visitor, name: string): Promise<string> {
   const dialog = page.getByRole('dialog', { name });
   const secret = (await dialog.getByRole('region').textContent()) ?? '';
   await visitor.expectNoEscape();
-  await dialog.getByLabel('Ya lo copié').check();
-  await dialog.getByRole('button', { name: 'Listo' }).click();
+  await dialog.getByRole('button', { name: 'Ya lo copié' }).click();
   await dialog.waitFor({ state: 'hidden' });
   return secret;
 }

@@ -218,8 +218,7 @@ describe('the pages of the organization', () => {
     await dialog.getByRole('button', { name: 'Registrar cliente' }).click();
     const secret = await dialog.getByRole('region', { name: 'Secreto del cliente' }).textContent();
     expect(secret?.length).toBeGreaterThan(20);
-    await page.getByLabel('Ya lo copié').check();
-    await page.getByRole('button', { name: 'Listo' }).click();
+    await page.getByRole('button', { name: 'Ya lo copié' }).click();
     await page.getByRole('cell', { name: 'App' }).first().click();
     await dialog.getByLabel('URI de redirección').fill('https://app.example/cb\nhttps://app.example/b');
     await dialog.getByRole('button', { name: 'Guardar' }).click();

@@ -12,6 +12,8 @@ import {
 
 interface KeysSearch {
   status?: (typeof KEY_STATES)[number] | undefined;
+  /** The key that is marked, or the form of a new one. */
+  open?: string | undefined;
 }
 
 interface TaxonomiesSearch {
@@ -37,7 +39,10 @@ const keysRoute = createRoute({
   getParentRoute: () => developersRoute,
   path: 'keys',
   component: lazyRouteComponent(() => import('./keys/keys-page.tsx'), 'KeysPage'),
-  validateSearch: (search: Search): KeysSearch => ({ status: oneOf(search, 'status', KEY_STATES) }),
+  validateSearch: (search: Search): KeysSearch => ({
+    status: oneOf(search, 'status', KEY_STATES),
+    open: textIn(search, 'open'),
+  }),
 });
 
 const webhooksRoute = createRoute({

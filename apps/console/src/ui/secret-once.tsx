@@ -1,8 +1,7 @@
-import { useState, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { Checkbox } from './form.tsx';
 import { Code } from './json.tsx';
 import { Note } from './notices.tsx';
 
@@ -17,10 +16,9 @@ interface SecretOnceProps {
   onClose: () => void;
 }
 
-/** A secret that the platform shows this once. It goes away only after one has said that one has it. */
+/** A secret that the platform shows this once. It goes away by the button alone that says that one has it. */
 export function SecretOnce({ title, secret, lost, children, onClose }: SecretOnceProps): ReactNode {
   const t = useTranslations('ui');
-  const [kept, setKept] = useState(secret === null);
   return (
     <Dialog open title={title}>
       <Note tone="warn">{secret === null ? lost : t('secretOnce')}</Note>
@@ -28,16 +26,11 @@ export function SecretOnce({ title, secret, lost, children, onClose }: SecretOnc
         <>
           <Code text={secret} label={title} />
           {children !== undefined && <div className="text-soft">{children}</div>}
-          <Checkbox
-            label={t('secretKept')}
-            checked={kept}
-            onChange={({ target }) => setKept(target.checked)}
-          />
         </>
       )}
       <DialogActions>
-        <Button look="main" disabled={!kept} onClick={onClose}>
-          {t('done')}
+        <Button look="main" onClick={onClose}>
+          {t(secret === null ? 'done' : 'secretKept')}
         </Button>
       </DialogActions>
     </Dialog>

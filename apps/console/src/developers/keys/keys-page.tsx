@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
+import { useChangeOf } from '../../ui/list-page.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
@@ -23,13 +24,16 @@ const keysRoute = getRouteApi('/o/$organization/developers/keys');
 type Doing = 'rotate' | 'revoke';
 
 const TONES = { active: 'good', expiring: 'warn', expired: 'neutral', revoked: 'neutral' } as const;
+/** In place of a key in the address: the form of another one. */
+const NEW = 'new';
 const READ_EVERY_MS = 30_000;
 
 /** The keys by which programs call the platform. */
 export function KeysPage(): ReactNode {
   const t = useTranslations('developers');
   const may = useMay();
-  const [making, setMaking] = useState(false);
+  const { open } = keysRoute.useSearch();
+  const change = useChangeOf<{ open: string | undefined }>();
   if (!may('identity.api_keys.read')) return <Forbidden permission="identity.api_keys.read" />;
   return (
     <Section
@@ -37,7 +41,7 @@ export function KeysPage(): ReactNode {
       lead={t('keys.lead')}
       actions={
         may('identity.api_keys.create') && (
-          <Button look="main" onClick={() => setMaking(true)}>
+          <Button look="main" onClick={() => change({ open: NEW })}>
             <KeyRound aria-hidden className="size-4" />
             {t('keys.make')}
           </Button>
@@ -45,7 +49,9 @@ export function KeysPage(): ReactNode {
       }
     >
       <Keys />
-      {making && <MakeKey onClose={() => setMaking(false)} />}
+      {open === NEW && may('identity.api_keys.create') && (
+        <MakeKey onClose={() => change({ open: undefined })} />
+      )}
     </Section>
   );
 }
@@ -53,7 +59,7 @@ export function KeysPage(): ReactNode {
 function Keys(): ReactNode {
   const t = useTranslations('developers');
   const api = useApi();
-  const { status } = keysRoute.useSearch();
+  const { status, open } = keysRoute.useSearch();
   const navigate = keysRoute.useNavigate();
   const [doing, setDoing] = useState<{ what: Doing; to: ApiKey }>();
   const columns = useColumns((what, to) => setDoing({ what, to }));
@@ -74,7 +80,10 @@ function Keys(): ReactNode {
           label={t('state')}
           value={status}
           onChange={(value) =>
-            void navigate({ search: { status: KEY_STATES.find((each) => each === value) }, replace: true })
+            void navigate({
+              search: { status: KEY_STATES.find((each) => each === value) },
+              replace: true,
+            })
           }
           options={KEY_STATES.map((value) => ({ value, label: t(`keys.states.${value}`) }))}
         />
@@ -84,6 +93,7 @@ function Keys(): ReactNode {
         list={list}
         columns={columns}
         keyOf={({ id }) => id}
+        chosen={open}
         empty={<Empty title={t('keys.none')}>{t('keys.noneLead')}</Empty>}
       />
       {doing?.what === 'rotate' && <RotateKey of={doing.to} onClose={close} />}

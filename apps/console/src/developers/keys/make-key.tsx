@@ -25,13 +25,19 @@ interface KeyDraft {
   role: KeyRoleDraft;
 }
 
+/** The built-in role that may send events and nothing else: most keys are made for that. */
+const USUAL_ROLE = 'ingest';
+
 const EMPTY: KeyDraft = { name: '', roleId: '', life: '365', role: { name: '', permissions: [] } };
 
 /** A new key, with a role that is there or one that is made for it. */
 export function MakeKey({ onClose }: { onClose: () => void }): ReactNode {
   const t = useTranslations('developers');
   const may = useMay();
-  const [draft, setDraft] = useState(EMPTY);
+  const [typed, setDraft] = useState(EMPTY);
+  const roles = useMachineRoles();
+  const usual = roles?.find(({ key }) => key === USUAL_ROLE)?.id ?? '';
+  const draft = { ...typed, roleId: typed.roleId === '' ? usual : typed.roleId };
   const { data, error, isPending, mutate } = useMakeKey((roleId) => setDraft({ ...draft, roleId }));
   if (data !== undefined) {
     return (
