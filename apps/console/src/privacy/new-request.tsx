@@ -3,19 +3,21 @@ import { useTranslations } from 'use-intl';
 import { ContactPicker } from '../contacts/contact-picker.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
-import { InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
+import { Checkbox, InstantField, Select, TextArea, TextField } from '../ui/form.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { useSay } from '../ui/toasts.tsx';
 import {
   bodyOf,
   isArchived,
+  isVerified,
   LOCALES,
   OFFERED_TYPES,
   type RequestDraft,
   type SubjectRequest,
 } from './subject-request.ts';
 import { useCreateRequest } from './use-requests.ts';
+import { ErasurePreview } from './erasure-preview.tsx';
 
 const LONGEST_NOTE = 2_000;
 
@@ -30,20 +32,23 @@ const NOTHING: RequestDraft = {
   corrections: '',
   purposes: '',
   note: '',
+  method: '',
 };
 
 interface NewRequestPanelProps {
+  /** What is asked for, where that is known already. */
+  type?: RequestDraft['type'] | undefined;
   /** Whom it is about, where that is known already; else empty. */
   contactId: string;
   onClose: () => void;
   onMade: (request: SubjectRequest) => void;
 }
 
-/** Takes a request down. Nothing begins before the person is verified, which is a step of its own. */
-export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelProps): ReactNode {
+/** Takes a request down. Nothing begins before the person is verified: with it, or in a step of its own. */
+export function NewRequestPanel({ type, contactId, onClose, onMade }: NewRequestPanelProps): ReactNode {
   const t = useTranslations('privacy');
   const say = useSay();
-  const [draft, setDraft] = useState({ ...NOTHING, contact: contactId });
+  const [draft, setDraft] = useState({ ...NOTHING, type: type ?? NOTHING.type, contact: contactId });
   const create = useCreateRequest((request) => {
     say(t('requestMade'));
     onMade(request);
@@ -53,6 +58,7 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
     create.mutate(bodyOf(draft));
   };
   const set = (changed: Partial<RequestDraft>): void => setDraft({ ...draft, ...changed });
+  const erases = draft.type === 'erasure' && isVerified(draft);
   const isNamed = draft.by === 'contact' ? draft.contact !== '' : draft.identityValue.trim() !== '';
   return (
     <Dialog open onClose={onClose} place="side" title={t('newRequest')} lead={t('newRequestLead')}>
@@ -102,14 +108,46 @@ export function NewRequestPanel({ contactId, onClose, onMade }: NewRequestPanelP
           error={problemAt(create.error, '/note')}
           onChange={({ target }) => set({ note: target.value })}
         />
+        {draft.by === 'contact' && draft.contact !== '' && (
+          <Verification draft={draft} error={create.error} onChange={set} />
+        )}
         {create.error !== null && <Failure error={create.error} />}
         <DialogActions>
-          <Button type="submit" look="main" busy={create.isPending} disabled={!isNamed}>
-            {t('createRequest')}
+          <Button type="submit" look={erases ? 'danger' : 'main'} busy={create.isPending} disabled={!isNamed}>
+            {t(erases ? 'verifyAndErase' : 'createRequest')}
           </Button>
         </DialogActions>
       </form>
     </Dialog>
+  );
+}
+
+interface VerificationProps {
+  draft: RequestDraft;
+  error: unknown;
+  onChange: (changed: Partial<RequestDraft>) => void;
+}
+
+/** How the person was verified; an erasure then begins at once, and says first whom it erases. */
+function Verification({ draft, error, onChange }: VerificationProps): ReactNode {
+  const t = useTranslations('privacy');
+  return (
+    <>
+      <TextField
+        label={t('methodNow')}
+        hint={t('methodNowHint')}
+        maxLength={60}
+        value={draft.method}
+        error={problemAt(error, '/verification/method')}
+        onChange={({ target }) => onChange({ method: target.value })}
+      />
+      {draft.type === 'erasure' && isVerified(draft) && (
+        <>
+          <ErasurePreview contact={draft.contact} />
+          <Checkbox label={t('sure')} required />
+        </>
+      )}
+    </>
   );
 }
 

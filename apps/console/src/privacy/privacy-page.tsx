@@ -29,7 +29,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export function PrivacyPage(): ReactNode {
   const t = useTranslations('privacy');
   const may = useMay();
-  const { open, contact_id: contact } = privacyRoute.useSearch();
+  const { open, ask, contact_id: contact } = privacyRoute.useSearch();
   if (!may('core.subject_requests.read')) return <Forbidden permission="core.subject_requests.read" />;
   const known = contact !== undefined && UUID.test(contact);
   return (
@@ -38,7 +38,7 @@ export function PrivacyPage(): ReactNode {
       lead={t('lead')}
       open={open}
       add={may('core.subject_requests.create') && t('newRequest')}
-      form={(props) => <NewRequestPanel contactId={known ? contact : ''} {...props} />}
+      form={(props) => <NewRequestPanel key={ask} type={ask} contactId={known ? contact : ''} {...props} />}
       panel={(id, onClose) => <RequestPanel key={id} id={id} onClose={onClose} />}
     >
       <RequestFilters />
@@ -92,7 +92,7 @@ function RequestFilters(): ReactNode {
 function Requests(): ReactNode {
   const t = useTranslations('privacy');
   const api = useApi();
-  const { open, ...filters } = privacyRoute.useSearch();
+  const { open, ask: _, ...filters } = privacyRoute.useSearch();
   // The same for all pages of the list: a cursor goes on in what it began with.
   const [now] = useState(() => new Date().toISOString());
   const list = useList<SubjectRequest>(

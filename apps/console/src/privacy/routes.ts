@@ -13,6 +13,7 @@ export const privacyRoute = createRoute({
     closed: search['closed'] === true ? true : undefined,
     contact_id: textIn(search, 'contact_id'),
     open: textIn(search, 'open'),
+    ask: search['open'] === 'new' ? oneOf(search, 'ask', TYPES) : undefined,
   }),
   component: lazyRouteComponent(() => import('./privacy-page.tsx'), 'PrivacyPage'),
 });

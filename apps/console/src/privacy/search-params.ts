@@ -11,4 +11,6 @@ export interface PrivacySearch {
   closed?: true | undefined;
   contact_id?: string | undefined;
   open?: string | undefined;
+  /** What the form of another one begins as. */
+  ask?: (typeof TYPES)[number] | undefined;
 }

@@ -109,6 +109,7 @@ describe('a new request', () => {
     corrections: ' last_name: Núñez \n\nattributes.link: https://a.example\nphone:\n',
     purposes: 'marketing\n profiling ',
     note: ' ',
+    method: '',
   } as const;
 
   it('names the person by one of the two, and nothing that was not written', () => {
@@ -119,6 +120,16 @@ describe('a new request', () => {
       received_at: NOW,
       note: 'By post',
     });
+  });
+
+  it('says how the person was verified, where somebody is chosen who was', () => {
+    expect(bodyOf({ ...draft, method: ' in_person ' })).toEqual({
+      type: 'erasure',
+      contact_id: REQUEST.contact_id,
+      verification: { method: 'in_person' },
+    });
+    expect(bodyOf({ ...draft, by: 'identity', method: 'in_person' })).not.toHaveProperty('verification');
+    expect(bodyOf({ ...draft, method: '  ' })).not.toHaveProperty('verification');
   });
 
   it('says what to correct, and what is objected to, line by line', () => {

@@ -150,6 +150,8 @@ export interface RequestDraft {
   /** Of an opposition: a line each. */
   purposes: string;
   note: string;
+  /** How the person was verified already; empty where that is still to come. */
+  method: string;
 }
 
 const linesOf = (text: string): string[] =>
@@ -169,6 +171,7 @@ function correctionIn(line: string): { field: string; value: string | null } {
 export function bodyOf(draft: RequestDraft): NewRequest {
   const { type, by, contact, identityType, identityValue, received, locale, note, corrections, purposes } =
     draft;
+  const method = isVerified(draft) ? draft.method.trim() : '';
   return {
     type,
     ...(by === 'contact'
@@ -179,5 +182,11 @@ export function bodyOf(draft: RequestDraft): NewRequest {
     ...(type === 'rectification' && { corrections: linesOf(corrections).map(correctionIn) }),
     ...(type === 'opposition' && { purposes: linesOf(purposes) }),
     ...(note.trim() !== '' && { note: note.trim() }),
+    ...(method !== '' && { verification: { method } }),
   };
+}
+
+/** Whether the person is verified with the request itself: only somebody who is shown can be. */
+export function isVerified({ by, contact, method }: RequestDraft): boolean {
+  return by === 'contact' && contact !== '' && method.trim() !== '';
 }
