@@ -1,5 +1,5 @@
 import { ProblemError } from '@customer-platform/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
@@ -7,15 +7,16 @@ import { Badge } from '../ui/badge.tsx';
 import { CopyButton } from '../ui/copy-button.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
+import { AdjustPoints } from './points/adjust-points.tsx';
 import { useWords } from './timeline/words.tsx';
 import type { Contact } from './use-contact.ts';
 
-/** Under a contact's name: by what it is known, its points, and when it was last seen. */
+/** By what a contact is known, its points, and when it was last seen: under its name, and beside its parts where there is room. */
 export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
   const t = useTranslations('contacts');
   const { external_id, email, phone, last_seen_at } = contact;
   return (
-    <dl className="flex flex-wrap gap-x-8 gap-y-3">
+    <dl className="flex flex-wrap gap-x-8 gap-y-3 xl:flex-col xl:rounded-panel xl:border xl:border-line xl:p-4">
       {email !== null && <Known name={t('fields.email')} value={email} />}
       {phone !== null && <Known name={t('fields.phone')} value={phone} />}
       {external_id !== null && <Known name={t('fields.external_id')} value={external_id} />}
@@ -78,10 +79,21 @@ function Points({ contactId }: { contactId: string }): ReactNode {
   const { number } = useFormatter();
   const may = useMay();
   const { data } = useBalance(contactId, may('loyalty.balances.read'));
-  if (data === undefined) return null;
+  const [adjusting, setAdjusting] = useState(false);
+  const mayAdjust = may('loyalty.transactions.create');
+  if (data === undefined && !mayAdjust) return null;
   return (
     <Fact name={t('fields.points')}>
-      <span className="font-medium tabular-nums">{number(data.available)}</span>
+      <span className="font-medium tabular-nums">{data === undefined ? '–' : number(data.available)}</span>
+      {mayAdjust && (
+        <AdjustPoints
+          contactId={contactId}
+          label={t('points.adjust')}
+          look="quiet"
+          open={adjusting}
+          onOpen={setAdjusting}
+        />
+      )}
     </Fact>
   );
 }

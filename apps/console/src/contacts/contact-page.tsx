@@ -54,9 +54,15 @@ function Shown({ contact }: { contact: Contact }): ReactNode {
       lead={contact.deleted_at === null ? undefined : <Badge tone="bad">{t('deleted')}</Badge>}
     >
       {merged !== undefined && <Note>{t('mergedHere', { id: merged })}</Note>}
-      <ContactFacts contact={contact} />
-      <Tabs label={t('parts.label')} tabs={tabs} />
-      <Outlet />
+      <div className="flex flex-col gap-6 xl:flex-row-reverse xl:items-start xl:gap-8">
+        <div className="xl:sticky xl:top-8 xl:w-72 xl:shrink-0">
+          <ContactFacts contact={contact} />
+        </div>
+        <div className="flex min-w-0 grow flex-col gap-6">
+          <Tabs label={t('parts.label')} tabs={tabs} />
+          <Outlet />
+        </div>
+      </div>
     </Page>
   );
 }

@@ -1,8 +1,10 @@
+import { Waypoints } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ContactName } from '../people/person.tsx';
-import { useMay } from '../session/use-session.tsx';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { ButtonLink } from '../ui/button.tsx';
 import { Detail, Details, Id } from '../ui/details.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Json } from '../ui/json.tsx';
@@ -58,6 +60,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
   const may = useMay();
   return (
     <>
+      <ToChain event={event} />
       <Warnings event={event} />
       <Details>
         <Detail name={t('typeName')}>{t(`type.${event.type}`)}</Detail>
@@ -93,6 +96,26 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
         <p className="text-soft">{t('noTimeline')}</p>
       )}
     </>
+  );
+}
+
+/** To the event in its contact's timeline, with all that it led to. */
+function ToChain({ event }: { event: StoredEvent }): ReactNode {
+  const t = useTranslations('live-events');
+  const may = useMay();
+  const { organization } = usePerson();
+  if (!may('crm.timeline.read') || !may('core.contacts.read')) return null;
+  return (
+    <div>
+      <ButtonLink
+        to="/o/$organization/contacts/$contactId"
+        params={{ organization: organization.slug, contactId: event.contact_id }}
+        search={{ open: event.correlation_id }}
+      >
+        <Waypoints aria-hidden className="size-4" />
+        {t('toChain')}
+      </ButtonLink>
+    </div>
   );
 }
 

@@ -2,6 +2,8 @@ import { getRouteApi, Navigate } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { AdjustPoints } from '../contacts/points/adjust-points.tsx';
+import type { Transaction } from '../contacts/points/use-transaction.ts';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { lazyPart } from '../ui/lazy-part.tsx';
@@ -13,16 +15,16 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { AdjustPoints } from './adjust-points.tsx';
 import { Balance } from './balance.tsx';
 import { ContactCode } from './contact-code.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
 import { KINDS, type LedgerSearch } from './search-params.ts';
-import type { Transaction } from './use-transaction.ts';
 
 const ledgerRoute = getRouteApi('/o/$organization/loyalty');
 const TransactionPanel = lazyPart(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
+/** In place of a row in the address: the form that adds one. */
+const ADJUST = 'adjust';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What was earned and spent: rows that are only ever added. */
@@ -30,7 +32,8 @@ export function LedgerPage(): ReactNode {
   const t = useTranslations('loyalty');
   const may = useMay();
   const { organization } = usePerson();
-  const { contact_id: contact } = ledgerRoute.useSearch();
+  const { contact_id: contact, open } = ledgerRoute.useSearch();
+  const change = useChangeOf<LedgerSearch>();
   if (!may('loyalty.transactions.read')) {
     const params = { organization: organization.slug };
     if (may('loyalty.rules.read'))
@@ -42,7 +45,17 @@ export function LedgerPage(): ReactNode {
     <Page
       title={t('title')}
       lead={t('lead')}
-      actions={may('loyalty.transactions.create') && <AdjustPoints contactId={known ? contact : undefined} />}
+      actions={
+        may('loyalty.transactions.create') && (
+          <AdjustPoints
+            contactId={known ? contact : undefined}
+            label={t('adjust')}
+            look="main"
+            open={open === ADJUST}
+            onOpen={(on) => change({ open: on ? ADJUST : undefined })}
+          />
+        )
+      }
     >
       <LoyaltyTabs />
       <LedgerFilters />
@@ -104,7 +117,7 @@ function Ledger(): ReactNode {
         filtered={filtered}
         empty={<Empty title={t('empty')}>{t('emptyLead')}</Empty>}
       />
-      <TransactionPanel id={open} onClose={() => change({ open: undefined })} />
+      <TransactionPanel id={open === ADJUST ? undefined : open} onClose={() => change({ open: undefined })} />
     </>
   );
 }

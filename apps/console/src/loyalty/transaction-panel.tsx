@@ -14,7 +14,7 @@ import { useOwnQuery } from '../ui/queries.ts';
 import { Time } from '../ui/time.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { ContactCode } from './contact-code.tsx';
-import { useTransaction, type Transaction } from './use-transaction.ts';
+import { useTransaction, type Transaction } from '../contacts/points/use-transaction.ts';
 
 const REVERSIBLE: readonly string[] = ['earn', 'adjust', 'spend'];
 

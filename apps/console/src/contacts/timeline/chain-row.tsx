@@ -5,6 +5,7 @@ import { usePerson } from '../../session/use-session.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { comingOf, headOf, pointsOf, type Chain, type Item } from './chains.ts';
 import { ChainSteps } from './chain-steps.tsx';
+import { summaryOf } from './summary.ts';
 import { iconOf, toneOf, useWords } from './words.tsx';
 
 interface ChainRowProps {
@@ -23,7 +24,9 @@ const SENDS_NAMED = 2;
 export const ChainRow = memo(function ChainRow(props: ChainRowProps): ReactNode {
   const { contactId, chain, all, now, open, onToggle } = props;
   const words = useWords();
+  const { number } = useFormatter();
   const head = headOf(chain);
+  const summary = summaryOf(head, number);
   const id = `chain-${chain.key}`;
   return (
     <div className={`rounded-panel border ${open ? 'border-line bg-raised' : 'border-transparent'}`}>
@@ -48,6 +51,7 @@ export const ChainRow = memo(function ChainRow(props: ChainRowProps): ReactNode 
         </span>
         <span dir="auto" className="line-clamp-2 min-w-0 grow basis-32 font-medium">
           {words.title(head)}
+          {summary !== '' && <bdi className="ml-2 font-normal text-soft">{summary}</bdi>}
         </span>
         <Outcome chain={chain} now={now} head={head} />
         <Clock at={chain.at} />

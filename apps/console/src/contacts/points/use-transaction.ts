@@ -1,7 +1,7 @@
 import type { BodyOf, ItemOf } from '@customer-platform/client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useApi } from '../api/api.tsx';
-import { usePerson } from '../session/use-session.tsx';
+import { useApi } from '../../api/api.tsx';
+import { usePerson } from '../../session/use-session.tsx';
 
 /** A row of the ledger. */
 export type Transaction = ItemOf<'/v1/loyalty/transactions'>;

@@ -1,13 +1,13 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
-import { ContactPicker } from '../contacts/contact-picker.tsx';
-import { Button } from '../ui/button.tsx';
-import { DialogActions } from '../ui/dialog.tsx';
-import { InstantField, TextField } from '../ui/form.tsx';
-import { Failure } from '../ui/notices.tsx';
-import { NumberField } from '../ui/number-field.tsx';
-import { problemAt } from '../ui/problem-at.ts';
-import { useSay } from '../ui/toasts.tsx';
+import { ContactPicker } from '../contact-picker.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DialogActions } from '../../ui/dialog.tsx';
+import { InstantField, TextField } from '../../ui/form.tsx';
+import { Failure } from '../../ui/notices.tsx';
+import { NumberField } from '../../ui/number-field.tsx';
+import { problemAt } from '../../ui/problem-at.ts';
+import { useSay } from '../../ui/toasts.tsx';
 import { useTransaction } from './use-transaction.ts';
 
 const NOTHING = { points: '', reason: '', reference: '', expires: '' };
