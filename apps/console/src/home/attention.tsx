@@ -1,5 +1,5 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link, useParams, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
@@ -11,8 +11,8 @@ import { Section } from '../ui/page.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 import { useLastSends } from './use-last-day.ts';
 
-/** Lists say no totals: of more it is said that there are more. */
-const COUNTED = 50;
+/** Lists say no totals: so many are counted, and of more it is said that there are more. */
+const COUNTED = 200;
 
 interface Finding {
   name: 'deadLetters' | 'failedSends' | 'disabledEndpoints' | 'mergeSuggestions';
@@ -63,7 +63,7 @@ export function Attention(): ReactNode {
             <li key={name} className="flex items-center gap-3 px-4 py-2.5">
               <TriangleAlert aria-hidden className="size-4 shrink-0 text-warn" />
               <FindingLink name={name}>
-                {t(`findings.${name}`, { count, shown: `${number(count)}${more ? '+' : ''}` })}
+                {t(`findings.${name}`, { count, shown: more ? t('moreThan', { count }) : number(count) })}
               </FindingLink>
             </li>
           ))}
@@ -91,28 +91,22 @@ function AskAgain({ onClick }: { onClick: () => void }): ReactNode {
   return <Button onClick={onClick}>{t('again')}</Button>;
 }
 
-/** To the page where one does something about it, where the Console has one. */
+/** Where one does something about it. */
+const PAGES = {
+  deadLetters: { to: '/o/$organization/developers/dead-letters', search: { state: 'pending' } },
+  failedSends: { to: '/o/$organization/messages', search: { state: 'failed' } },
+  disabledEndpoints: { to: '/o/$organization/developers/webhooks', search: { enabled: 'false' } },
+  mergeSuggestions: { to: '/o/$organization/contacts/merge-suggestions', search: { state: 'open' } },
+} as const satisfies Record<Name, LinkProps>;
+
+/** To the page where one does something about it. */
 function FindingLink({ name, children }: { name: Finding['name']; children: ReactNode }): ReactNode {
   const { organization = '' } = useParams({ strict: false });
-  const params = { organization };
-  const className = 'text-accent underline';
-  if (name === 'deadLetters') {
-    const to = '/o/$organization/developers/dead-letters';
-    return (
-      <Link to={to} params={params} search={{ state: 'pending' }} className={className}>
-        {children}
-      </Link>
-    );
-  }
-  if (name === 'disabledEndpoints') {
-    const to = '/o/$organization/developers/webhooks';
-    return (
-      <Link to={to} params={params} search={{ enabled: 'false' }} className={className}>
-        {children}
-      </Link>
-    );
-  }
-  return children;
+  return (
+    <Link {...PAGES[name]} params={{ organization }} className="text-accent underline">
+      {children}
+    </Link>
+  );
 }
 
 function useFindings(): UseQueryResult<Answer> {
