@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { namesOfContact, usePersonNames, type Known, type PersonNames } from './use-people.ts';
+import { useProgramName, type Program } from './use-program-names.ts';
 
 interface CalledProps {
   id: string;
@@ -110,11 +111,28 @@ export function ResourceName({ type, id }: { type: string; id: string }): ReactN
   return <code className="truncate font-mono text-xs text-soft">{id}</code>;
 }
 
-/** Shows who did something: a person by name, anything else by what it is. */
+/** A key or an application by name, and what it is; by its id where it is gone, or not for who looks. */
+function ProgramName({ kind, id }: { kind: Program; id: string }): ReactNode {
+  const t = useTranslations('people');
+  const name = useProgramName(kind, id);
+  return (
+    <span className="inline-flex max-w-full items-center gap-2" title={id}>
+      <Badge>{t(`actors.${kind}`)}</Badge>
+      {name === undefined ? (
+        <code className="truncate font-mono text-xs">{id}</code>
+      ) : (
+        <bdi className="truncate">{name}</bdi>
+      )}
+    </span>
+  );
+}
+
+/** Shows who did something: a person or a program by name, anything else by what it is. */
 export function Actor({ type, id }: { type: string; id: string }): ReactNode {
   const t = useTranslations('people');
   if (type === 'user') return <UserName id={id} />;
   if (type === 'member') return <ContactName id={id} />;
+  if (type === 'api_key' || type === 'oauth_client') return <ProgramName kind={type} id={id} />;
   const name = `actors.${type}` as 'actors.system';
   return (
     <span className="inline-flex max-w-full items-center gap-2">
