@@ -17,6 +17,7 @@ export const HOUSES: Readonly<Record<string, House>> = {
   console: {
     rooms: [
       'shell',
+      'navigation',
       'invitation',
       'organization',
       'audit',

@@ -14,6 +14,7 @@ import type organization from './organization/messages.en.json';
 import type loyalty from './loyalty/messages.en.json';
 import type messageParts from './message-parts/messages.en.json';
 import type messages from './messages/messages.en.json';
+import type navigation from './navigation/messages.en.json';
 import type problems from './problems/messages.en.json';
 import type people from './people/messages.en.json';
 import type privacy from './privacy/messages.en.json';
@@ -42,6 +43,7 @@ interface Messages {
   loyalty: typeof loyalty;
   'message-parts': typeof messageParts;
   messages: typeof messages;
+  navigation: typeof navigation;
   people: typeof people;
   problems: typeof problems;
   privacy: typeof privacy;

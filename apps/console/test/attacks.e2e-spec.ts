@@ -83,7 +83,7 @@ describe('a page of another site', () => {
       new BroadcastChannel('console-session').postMessage('signed-out');
       (window as unknown as { prey: Window }).prey.location.href = 'about:blank';
     }, answer);
-    await prey.getByRole('link', { name: 'Contactos' }).click();
+    await prey.getByRole('link', { name: 'Contactos', exact: true }).click();
     await prey.getByRole('heading', { level: 1, name: 'Contactos' }).waitFor();
     await visitor.page.getByRole('heading', { level: 1, name: bench.tenant.slug }).waitFor();
     // A sign-in of its own making gives its answer to nobody but the Console.

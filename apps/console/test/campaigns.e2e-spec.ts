@@ -52,7 +52,7 @@ describe('a campaign', () => {
     const name = `Primavera ${randomUUID().slice(0, 8)} ${MARKUP}`;
     const visitor = await bench.ownerAt('messages');
     const { page, dialog } = visitor;
-    await page.getByRole('link', { name: 'Campañas' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Campañas' }).click();
     await page.getByRole('button', { name: 'Nueva campaña' }).click();
     await dialog.getByLabel('Nombre', { exact: true }).fill(name);
     await dialog.getByLabel('Plantilla', { exact: true }).selectOption({ label: `Oferta ${MARKUP}` });

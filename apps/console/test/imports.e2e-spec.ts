@@ -9,7 +9,7 @@ it('are tried, begun, followed to their end, and tell what was wrong', async () 
   const visitor = await bench.signedIn(bench.owner);
   const { page, dialog } = visitor;
   await visitor.open('contacts');
-  await page.getByRole('link', { name: 'Importaciones' }).click();
+  await page.getByRole('main').getByRole('link', { name: 'Importaciones' }).click();
   await page.getByText('Aún no hay importaciones').waitFor();
   await page.getByRole('button', { name: 'Importar un archivo' }).click();
   await dialog.getByLabel('Archivo').setInputFiles({

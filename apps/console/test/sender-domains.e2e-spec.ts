@@ -42,7 +42,7 @@ describe('a sender domain', () => {
     const name = aName();
     const visitor = await bench.ownerAt('messages');
     const { page, dialog } = visitor;
-    await page.getByRole('link', { name: 'Dominios de envío' }).click();
+    await page.getByRole('main').getByRole('link', { name: 'Dominios de envío' }).click();
     await page.getByRole('button', { name: 'Agregar dominio' }).click();
     await dialog.getByLabel('Dominio', { exact: true }).fill('co.uk');
     await dialog.getByRole('button', { name: 'Agregar dominio' }).click();

@@ -52,7 +52,7 @@ export function CodeForm({
     verify.reset();
   };
   return (
-    <form onSubmit={send} className="flex flex-col gap-4">
+    <form data-keeps-nothing onSubmit={send} className="flex flex-col gap-4">
       {!recovery && factors.length > 1 && (
         <Select
           label={t('factor')}

@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { Actor, ResourceName } from '../people/person.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
@@ -62,6 +63,7 @@ interface RowsProps {
 
 function Rows({ filters, chosen, onOpen }: RowsProps): ReactNode {
   const t = useTranslations('audit');
+  const addressBeside = useAddressBeside();
   const api = useApi();
   const list = useList<AuditRow>(['audit', 'list', filters], async (cursor, signal) => {
     const query = { ...auditQuery(filters), cursor, limit: 100 };
@@ -75,6 +77,7 @@ function Rows({ filters, chosen, onOpen }: RowsProps): ReactNode {
       keyOf={({ seq }) => String(seq)}
       chosen={chosen}
       onOpen={({ seq }) => onOpen(String(seq))}
+      addressOf={({ seq }) => addressBeside(String(seq))}
       empty={<Empty title={t('none')}>{t('noneLead')}</Empty>}
     />
   );

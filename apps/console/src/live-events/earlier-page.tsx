@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { DataTable } from '../ui/data-table.tsx';
 import { FilterInstant } from '../ui/filters.tsx';
@@ -48,6 +49,7 @@ interface EarlierProps {
 
 function Earlier({ search, onOpen }: EarlierProps): ReactNode {
   const t = useTranslations('live-events');
+  const addressBeside = useAddressBeside();
   const api = useApi();
   const columns = useEventColumns();
   const { open, until, ...filters } = search;
@@ -66,6 +68,7 @@ function Earlier({ search, onOpen }: EarlierProps): ReactNode {
         keyOf={({ id }) => id}
         chosen={opened?.id}
         onOpen={({ idempotency_key }) => onOpen(idempotency_key)}
+        addressOf={({ idempotency_key }) => addressBeside(idempotency_key)}
         empty={<Empty title={t('emptyEarlier')}>{t('emptyEarlierLead')}</Empty>}
       />
       {removedUntil !== undefined && !list.loading && !list.hasMore && (

@@ -2,6 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Pause, Play } from 'lucide-react';
 import { useRef, useState, type FocusEvent, type ReactNode, type UIEvent } from 'react';
 import { useTranslations } from 'use-intl';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Button } from '../ui/button.tsx';
@@ -53,6 +54,8 @@ interface LiveProps {
 function Live({ search, paused, onOpen }: LiveProps): ReactNode {
   const t = useTranslations('live-events');
   const columns = useEntryColumns({ clock: true });
+  const { organization } = eventsRoute.useParams();
+  const addressBeside = useAddressBeside();
   const openLetter = useOpenLetter();
   const lines = useRef<HTMLDivElement>(null);
   const { reading, handlers, stopReading } = useReading();
@@ -86,6 +89,11 @@ function Live({ search, paused, onOpen }: LiveProps): ReactNode {
         columns={columns}
         keyOf={({ key }) => key}
         chosen={opened?.key}
+        addressOf={(entry) =>
+          entry.kind === 'recorded'
+            ? addressBeside(entry.event.idempotency_key)
+            : `/o/${organization}/developers/dead-letters?open=${entry.letter.event_id}`
+        }
         onOpen={(entry) => {
           if (entry.kind === 'recorded') onOpen(entry.event.idempotency_key);
           else openLetter(entry.letter.event_id);

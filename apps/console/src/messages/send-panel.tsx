@@ -16,11 +16,11 @@ import { Reason, StateBadge } from './words.tsx';
 const REFRESHED_MS = 3_000;
 
 /** One send: where it stands, why, and how it came there. */
-export function SendPanel({ id, onClose }: { id: string | undefined; onClose: () => void }): ReactNode {
+export function SendPanel({ id, onClose }: { id: string; onClose: () => void }): ReactNode {
   const t = useTranslations('messages');
   return (
-    <Dialog open={id !== undefined} onClose={onClose} title={t('send')} place="side">
-      {id !== undefined && <Content id={id} />}
+    <Dialog open onClose={onClose} title={t('send')} place="side">
+      <Content id={id} />
     </Dialog>
   );
 }

@@ -4,9 +4,11 @@ import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { Button } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
+import { lazyPart } from '../ui/lazy-part.tsx';
 import { useList } from '../ui/list.ts';
 import { Empty, Forbidden, NothingMatches } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
@@ -15,11 +17,12 @@ import { MessageTabs } from './message-tabs.tsx';
 import { MESSAGE_PARTS } from './parts.ts';
 import type { SendsSearch } from './search-params.ts';
 import type { Send } from './send.ts';
-import { SendPanel } from './send-panel.tsx';
 import { CATEGORIES, CHANNELS, REASONS, STATES } from './vocabulary.ts';
 import { Reason, StateBadge } from './words.tsx';
 
 const sendsRoute = getRouteApi('/o/$organization/messages');
+const SendPanel = lazyPart(async () => (await import('./send-panel.tsx')).SendPanel);
+
 const REFRESHED_MS = 5_000;
 const FURTHER = [
   'run_id',
@@ -140,6 +143,7 @@ function FurtherFilters(): ReactNode {
 
 function SendTable(): ReactNode {
   const t = useTranslations('messages');
+  const addressBeside = useAddressBeside();
   const api = useApi();
   const filter = useFilter();
   const { open, ...filters } = sendsRoute.useSearch();
@@ -167,9 +171,10 @@ function SendTable(): ReactNode {
         keyOf={({ id }) => id}
         chosen={open}
         onOpen={({ id }) => filter({ ...filters, open: id })}
+        addressOf={({ id }) => addressBeside(id)}
         empty={filtered ? <NothingMatches /> : <Empty title={t('noSends')}>{t('noSendsLead')}</Empty>}
       />
-      <SendPanel id={open} onClose={() => filter({ ...filters, open: '' })} />
+      {open !== undefined && <SendPanel id={open} onClose={() => filter({ ...filters, open: '' })} />}
     </>
   );
 }

@@ -46,7 +46,7 @@ export function TemplatePreview({ template }: { template: Template }): ReactNode
   };
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <form data-keeps-nothing onSubmit={submit} className="flex flex-col gap-3">
         <PreviewFields
           template={template}
           asked={asked}

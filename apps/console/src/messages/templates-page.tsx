@@ -103,6 +103,7 @@ function TemplateTable(): ReactNode {
       list={list}
       columns={useColumns()}
       keyOf={({ id }) => id}
+      addressOf={({ id }) => `/o/${organization.slug}/messages/templates/${id}`}
       onOpen={({ id }) =>
         void navigate({
           to: '/o/$organization/messages/templates/$template',

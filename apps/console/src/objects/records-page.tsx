@@ -149,6 +149,7 @@ function useColumns(definition: ObjectDefinition): Column<ObjectRecord>[] {
         id: field.key,
         header: field.label,
         ...(sorted.has(field.key) ? { sort: `values.${field.key}` } : {}),
+        plain: field.type === 'reference' || !field.required,
         end: field.type === 'integer' || field.type === 'number',
         cell: ({ values }: ObjectRecord) => <ValueView field={field} value={values[field.key]} />,
       })),

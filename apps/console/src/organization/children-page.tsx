@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
@@ -26,6 +27,7 @@ const STATUSES = ['active', 'suspended'] as const;
 /** The organizations below this one. */
 export function ChildrenPage(): ReactNode {
   const t = useTranslations('organization');
+  const addressBeside = useAddressBeside();
   const may = useMay();
   const [search, set] = useSearch(childrenRoute.useSearch(), ['name', 'created_at']);
   const list = useChildren(search);
@@ -54,6 +56,7 @@ export function ChildrenPage(): ReactNode {
         onSort={(sort) => set({ sort })}
         chosen={search.open}
         onOpen={({ id }) => set({ open: id })}
+        addressOf={({ id }) => addressBeside(id)}
         empty={<Empty title={t('noChildren')}>{add}</Empty>}
       />
       {search.open !== undefined && (

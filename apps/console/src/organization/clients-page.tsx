@@ -3,6 +3,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
@@ -26,6 +27,7 @@ const TYPES = ['confidential', 'public'] as const;
 /** Applications that sign people in, or act for themselves. */
 export function ClientsPage(): ReactNode {
   const t = useTranslations('organization');
+  const addressBeside = useAddressBeside();
   const may = useMay();
   const [search, set] = useSearch(clientsRoute.useSearch(), ['name', 'created_at']);
   const [secret, setSecret] = useState<string | null>();
@@ -54,6 +56,7 @@ export function ClientsPage(): ReactNode {
         onSort={(sort) => set({ sort })}
         chosen={search.open}
         onOpen={({ id }) => set({ open: id })}
+        addressOf={({ id }) => addressBeside(id)}
         empty={<Empty title={t('noClients')}>{add}</Empty>}
       />
       {search.open !== undefined && (

@@ -31,7 +31,7 @@ export function Explain({ principal }: { principal: Question['principal'] }): Re
   };
   return (
     <>
-      <form onSubmit={send} className="flex items-end gap-2">
+      <form data-keeps-nothing onSubmit={send} className="flex items-end gap-2">
         <div className="grow">
           <TextField
             label={t('permission')}

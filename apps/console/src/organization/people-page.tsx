@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { DeletedFilter } from '../ui/list-page.tsx';
@@ -27,6 +28,7 @@ const STATUSES = ['invited', 'active', 'suspended'] as const;
 /** Who is in the organization, and what each may do. */
 export function PeoplePage(): ReactNode {
   const t = useTranslations('organization');
+  const addressBeside = useAddressBeside();
   const may = useMay();
   const { organization } = usePerson();
   const navigate = useNavigate();
@@ -72,6 +74,7 @@ export function PeoplePage(): ReactNode {
         onSort={(sort) => set({ sort })}
         chosen={search.open}
         onOpen={({ user }) => set({ open: user.id })}
+        addressOf={({ user }) => addressBeside(user.id)}
         empty={<Empty title={t('nobody')} />}
       />
       {search.open !== undefined && (

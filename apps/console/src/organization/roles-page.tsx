@@ -60,6 +60,7 @@ export function RolesPage(): ReactNode {
         keyOf={({ id }) => id}
         sort={search.sort ?? 'name'}
         onSort={(sort) => set({ sort })}
+        addressOf={({ id }) => `/o/${organization.slug}/organization/roles/${id}`}
         onOpen={({ id }) => void navigate({ to, params: params(id) })}
         empty={<Empty title={t('none')} />}
       />

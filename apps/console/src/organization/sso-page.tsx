@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
@@ -25,6 +26,7 @@ const STATUSES = ['draft', 'active', 'inactive'] as const;
 /** Providers by which people of a domain sign in. */
 export function SsoPage(): ReactNode {
   const t = useTranslations('organization');
+  const addressBeside = useAddressBeside();
   const may = useMay();
   const [search, set] = useSearch(ssoRoute.useSearch(), ['name', 'created_at']);
   const list = useConnections(search);
@@ -52,6 +54,7 @@ export function SsoPage(): ReactNode {
         onSort={(sort) => set({ sort })}
         chosen={search.open}
         onOpen={({ id }) => set({ open: id })}
+        addressOf={({ id }) => addressBeside(id)}
         empty={<Empty title={t('noConnections')}>{add}</Empty>}
       />
       {search.open !== undefined && (

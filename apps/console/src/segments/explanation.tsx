@@ -64,7 +64,7 @@ function Ask({ contact }: { contact: string }): ReactNode {
     });
   };
   return (
-    <form onSubmit={ask} className="flex flex-wrap items-end gap-2">
+    <form data-keeps-nothing onSubmit={ask} className="flex flex-wrap items-end gap-2">
       <div className="w-full sm:w-96">
         <TextField
           label={t('whyContact')}

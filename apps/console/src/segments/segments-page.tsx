@@ -115,6 +115,7 @@ function SegmentTable(): ReactNode {
       keyOf={({ id }) => id}
       sort={sort}
       onSort={(chosen) => filter({ sort: chosen })}
+      addressOf={({ id }) => `/o/${organization.slug}/segments/${id}`}
       onOpen={({ id }) =>
         void navigate({
           to: '/o/$organization/segments/$segment',

@@ -35,13 +35,27 @@ interface MenuPage {
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
   permissions: readonly string[];
+  /** How many pages it has below it. */
+  parts?: number;
 }
 
 /** In the order of the menu. */
 const MENU: readonly MenuPage[] = [
   { to: '/o/$organization', name: 'home', icon: House, permissions: [] },
-  { to: '/o/$organization/events', name: 'events', icon: Activity, permissions: ['core.events.read'] },
-  { to: '/o/$organization/contacts', name: 'contacts', icon: Users, permissions: ['core.contacts.read'] },
+  {
+    to: '/o/$organization/events',
+    name: 'events',
+    icon: Activity,
+    permissions: ['core.events.read'],
+    parts: 2,
+  },
+  {
+    to: '/o/$organization/contacts',
+    name: 'contacts',
+    icon: Users,
+    permissions: ['core.contacts.read'],
+    parts: 3,
+  },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
   {
     to: '/o/$organization/attributes',
@@ -55,12 +69,14 @@ const MENU: readonly MenuPage[] = [
     name: 'messages',
     icon: Mail,
     permissions: MESSAGE_PARTS.map(({ permission }) => permission),
+    parts: MESSAGE_PARTS.length,
   },
   {
     to: '/o/$organization/loyalty',
     name: 'loyalty',
     icon: Gift,
     permissions: ['loyalty.transactions.read', 'loyalty.rules.read'],
+    parts: 2,
   },
   {
     to: '/o/$organization/privacy',
@@ -78,12 +94,14 @@ const MENU: readonly MenuPage[] = [
       'core.jobs.read',
       'core.taxonomies.read',
     ],
+    parts: 5,
   },
   {
     to: '/o/$organization/organization',
     name: 'organization',
     icon: Building2,
     permissions: PARTS.map(({ permission }) => permission),
+    parts: PARTS.length,
   },
   { to: '/o/$organization/audit', name: 'audit', icon: ScrollText, permissions: ['core.audit.read'] },
 ];

@@ -1,6 +1,6 @@
-import { Link, Outlet, useParams } from '@tanstack/react-router';
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, useState, type ReactNode } from 'react';
+import { lazy, useEffect, useState, type ComponentType, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
@@ -12,15 +12,30 @@ import { useKeys } from './use-keys.ts';
 
 // What only a few presses need comes after the first screen.
 const CommandPalette = lazy(async () => ({
-  default: (await import('./command-palette.tsx')).CommandPalette,
+  default: (await import('../navigation/command-palette.tsx')).CommandPalette,
 }));
+const around = () => import('../navigation/around-pages.tsx');
+const AroundPages = lazy(async () => ({ default: (await around()).AroundPages }));
+const SubPages = lazy(async () => ({ default: (await around()).SubPages }));
+const Breadcrumbs = lazy(async () => ({ default: (await around()).Breadcrumbs }));
+
+/** So long after the frame what is around pages is loaded: the page and its data go before it. */
+const AROUND_AFTER_MS = 400;
+/** The height of one of the pages below an open one. */
+const PART_REM = 1.75;
 
 /** What is around every page: the menu, the search, who one is. */
 export function Shell(): ReactNode {
   const t = useTranslations('shell');
   const [menu, setMenu] = useState(false);
   const [palette, setPalette] = useState(false);
+  const [later, setLater] = useState(false);
+  const isBelow = usePath().length > 1;
   useKeys({ palette: () => setPalette(true) });
+  useEffect(() => {
+    const timer = setTimeout(() => setLater(true), AROUND_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div className="flex h-full flex-col md:flex-row">
       <a
@@ -39,16 +54,21 @@ export function Shell(): ReactNode {
         </IconButton>
       </header>
       <div className="hidden w-60 shrink-0 flex-col border-r border-line bg-ground md:flex">
-        <Sidebar onSearch={() => setPalette(true)} />
+        <Sidebar later={later} onSearch={() => setPalette(true)} />
       </div>
       <Dialog open={menu} onClose={() => setMenu(false)} title={t('menuTitle')} place="side">
         <div onClick={(event) => (event.target as HTMLElement).closest('a') && setMenu(false)}>
-          <Sidebar onSearch={() => (setMenu(false), setPalette(true))} />
+          <Sidebar later={later} onSearch={() => (setMenu(false), setPalette(true))} />
         </div>
       </Dialog>
       <main id="content" tabIndex={-1} className="min-h-0 min-w-0 grow overflow-y-auto outline-none">
+        {/* In the room above the title, which it has at a desk; nothing moves when it comes. */}
+        {isBelow && (
+          <div className="h-7 px-4 pt-2 md:-mb-5 md:px-8">{later && <Quiet of={Breadcrumbs} />}</div>
+        )}
         <Outlet />
       </main>
+      {later && <Quiet of={AroundPages} />}
       {palette && (
         <LazyPart>
           <CommandPalette open onClose={() => setPalette(false)} />
@@ -58,7 +78,27 @@ export function Shell(): ReactNode {
   );
 }
 
-function Sidebar({ onSearch }: { onSearch: () => void }): ReactNode {
+/** What a page can do without: where its file does not come, nothing stands in its place. */
+function Quiet({ of: Part, room }: { of: ComponentType; room?: ReactNode }): ReactNode {
+  return (
+    <LazyPart fallback={room} failure={() => room}>
+      <Part />
+    </LazyPart>
+  );
+}
+
+/** The address within the organization, part by part. */
+function usePath(): string[] {
+  return useLocation().pathname.split('/').slice(3).filter(Boolean);
+}
+
+interface SidebarProps {
+  /** Whether the first screen is there, and the rest may come. */
+  later: boolean;
+  onSearch: () => void;
+}
+
+function Sidebar({ later, onSearch }: SidebarProps): ReactNode {
   const t = useTranslations('shell');
   return (
     <div className="flex min-h-0 grow flex-col gap-3 p-3">
@@ -74,19 +114,20 @@ function Sidebar({ onSearch }: { onSearch: () => void }): ReactNode {
         <span className="grow text-start">{t('search')}</span>
         <kbd className="font-sans text-xs">{isApple() ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
-      <Navigation />
+      <Navigation later={later} />
     </div>
   );
 }
 
-function Navigation(): ReactNode {
+function Navigation({ later }: { later: boolean }): ReactNode {
   const t = useTranslations('shell');
   const may = useMay();
   const { organization = '' } = useParams({ strict: false });
+  const [section = ''] = usePath();
   return (
     <nav aria-label={t('menuTitle')} className="min-h-0 grow overflow-y-auto">
       <ul className="flex flex-col gap-0.5">
-        {menuFor(may).map(({ to, name, icon: Icon }) => (
+        {menuFor(may).map(({ to, name, icon: Icon, parts }) => (
           <li key={to}>
             <Link
               to={to}
@@ -97,11 +138,20 @@ function Navigation(): ReactNode {
               <Icon aria-hidden className="size-4" />
               {t(`menu.${name}`)}
             </Link>
+            {parts !== undefined && to === `/o/$organization/${section}` && (
+              <Parts count={parts} later={later} />
+            )}
           </li>
         ))}
       </ul>
     </nav>
   );
+}
+
+/** The pages below the one that is open; their room is kept until they come. */
+function Parts({ count, later }: { count: number; later: boolean }): ReactNode {
+  const room = <div style={{ height: `${count * PART_REM}rem` }} />;
+  return <div className="py-1">{later ? <Quiet of={SubPages} room={room} /> : room}</div>;
 }
 
 function isApple(): boolean {

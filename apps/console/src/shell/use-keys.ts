@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { isWriting } from '../ui/debounce.ts';
 
 /** Keys that hold on every page: ⌘K or Ctrl K, and `/` to the page's filter. */
 export function useKeys(actions: { palette: () => void }): void {
@@ -10,7 +11,8 @@ export function useKeys(actions: { palette: () => void }): void {
     const pressed = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
         event.preventDefault();
-        said.current.palette();
+        // In front of a dialog nothing else can stand.
+        if (document.querySelector('dialog[open]') === null) said.current.palette();
       } else if (event.key === '/' && !isWriting(event.target)) {
         const filter = document.querySelector<HTMLElement>('[data-main-filter]');
         if (filter === null) return;
@@ -21,11 +23,4 @@ export function useKeys(actions: { palette: () => void }): void {
     window.addEventListener('keydown', pressed);
     return () => window.removeEventListener('keydown', pressed);
   }, []);
-}
-
-function isWriting(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  );
 }

@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
+import { useAddressBeside } from '../ui/address-beside.ts';
 import { DataTable, type Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
@@ -25,6 +26,7 @@ export function TaxonomiesPage(): ReactNode {
 
 function Taxonomies(): ReactNode {
   const t = useTranslations('taxonomies');
+  const addressBeside = useAddressBeside();
   const { open } = taxonomiesRoute.useSearch();
   const navigate = taxonomiesRoute.useNavigate();
   const list = useTaxonomies();
@@ -40,6 +42,7 @@ function Taxonomies(): ReactNode {
         keyOf={({ slug }) => slug}
         chosen={open}
         onOpen={({ slug }) => show(slug)}
+        addressOf={({ slug }) => addressBeside(slug)}
         empty={<Empty title={t('none')} />}
       />
       {opened !== undefined && (

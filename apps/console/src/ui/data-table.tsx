@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp } from 'lucide-react';
-import { useEffect, useState, type KeyboardEvent, type ReactNode } from 'react';
+import { useEffect, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from './button.tsx';
 import type { List } from './list.ts';
@@ -18,6 +18,8 @@ export interface Column<Item> {
   sort?: string;
   /** At the right, as figures are. */
   end?: boolean;
+  /** Never the link to what a row opens: its cells hold a link of their own, or may be empty. */
+  plain?: boolean;
   /** Room that it takes of what is left; 1 unless given. */
   grow?: number;
 }
@@ -31,6 +33,8 @@ interface DataTableProps<Item> {
   /** Shown where there is nothing. */
   empty: ReactNode;
   onOpen?: (item: Item) => void;
+  /** The address of what a row opens, `/o/…`: a row is a link, too, which opens in another tab like any other. */
+  addressOf?: (item: Item) => string;
   /** As in the address: `-created_at`. */
   sort?: string;
   onSort?: (sort: string) => void;
@@ -125,7 +129,7 @@ function Head<Item>({ columns, sort, onSort }: DataTableProps<Item>): ReactNode 
 }
 
 function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | null }): ReactNode {
-  const { list, columns, keyOf, onOpen, chosen, scroller } = props;
+  const { list, columns, keyOf, onOpen, addressOf, chosen, scroller } = props;
   const rows = useVirtualizer({
     count: list.items.length,
     getScrollElement: () => scroller,
@@ -147,6 +151,13 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
         const item = list.items[index];
         if (item === undefined) return null;
         const key = keyOf(item);
+        const href = addressOf && `/console${addressOf(item)}`;
+        const open = (event: MouseEvent | KeyboardEvent): void => {
+          if (href === undefined || !wantsTab(event)) onOpen?.(item);
+          // A link does that by itself.
+          else if ((event.target as HTMLElement).closest('a') === null)
+            window.open(href, '_blank', 'noopener');
+        };
         return (
           <tr
             key={key}
@@ -154,22 +165,27 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
             tabIndex={onOpen === undefined ? undefined : 0}
             aria-rowindex={index + 2}
             aria-current={chosen === key ? 'true' : undefined}
-            onClick={() => onOpen?.(item)}
+            onClick={open}
+            onAuxClick={(event) => event.button === MIDDLE && href !== undefined && open(event)}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || event.target !== event.currentTarget) return;
               // What opens has the focus at once: the same press would be its first.
               event.preventDefault();
-              onOpen?.(item);
+              open(event);
             }}
             className={`group h-10 -outline-offset-2 ${onOpen === undefined ? '' : 'cursor-pointer hover:bg-hover'} aria-current:bg-accent-soft`}
           >
-            {columns.map(({ id, cell, end }) => (
+            {columns.map(({ id, cell, end, plain = false }, place) => (
               // The first stays in place: never so wide that it would cover all others.
               <td
                 key={id}
                 className={`max-w-[28rem] truncate border-b border-line bg-canvas px-3 group-hover:bg-hover group-aria-current:bg-accent-soft first:sticky first:left-0 first:max-w-[min(28rem,66cqw)] ${end ? 'text-end tabular-nums' : ''}`}
               >
-                {cell(item)}
+                {href !== undefined && place === 0 && !plain ? (
+                  <RowLink href={href}>{cell(item)}</RowLink>
+                ) : (
+                  cell(item)
+                )}
               </td>
             ))}
           </tr>
@@ -177,6 +193,28 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
       })}
       <Gap height={after} columns={columns.length} />
     </tbody>
+  );
+}
+
+const MIDDLE = 1;
+
+/** Whether a press asks for another tab. */
+function wantsTab(event: MouseEvent | KeyboardEvent): boolean {
+  return event.metaKey || event.ctrlKey || ('button' in event && event.button === MIDDLE);
+}
+
+/** What stands first in a row, as a link; the row itself is what keys go to. */
+function RowLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
+  return (
+    <a
+      href={href}
+      tabIndex={-1}
+      className="block truncate"
+      // The row opens it in this tab.
+      onClick={(event) => !wantsTab(event) && event.preventDefault()}
+    >
+      {children}
+    </a>
   );
 }
 

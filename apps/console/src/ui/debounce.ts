@@ -20,3 +20,11 @@ export function debounceTyping(history: RouterHistory, run: () => void): () => v
   }
   return () => end();
 }
+
+/** Tells whether keys go into a text, so that none of them is a command. */
+export function isWriting(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}

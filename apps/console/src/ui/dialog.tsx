@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { useEffect, useId, useLayoutEffect, useRef, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button, IconButton } from './button.tsx';
+import { leave } from './leaving.ts';
 import { Failure } from './notices.tsx';
 
 interface DialogProps {
@@ -20,11 +21,17 @@ const PLACES = {
   side: 'mr-0 ml-auto h-dvh max-h-none w-[min(40rem,100vw)] max-w-none border-l border-line',
 } as const;
 
-/** A dialog: keeps the focus inside, asks its owner to close it at Escape, and gives the focus back. */
+/**
+ * A dialog: keeps the focus inside, asks its owner to close it at Escape, and gives the focus back. What was written in
+ * it goes only after a question, unless its form is canceled.
+ */
 export function Dialog({ open, onClose, title, lead, children, place = 'middle' }: DialogProps): ReactNode {
   const t = useTranslations('ui');
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
+  const close = (): void => {
+    if (onClose !== undefined && element.current !== null) leave(element.current, onClose);
+  };
   useEffect(() => {
     const dialog = element.current;
     if (open && dialog?.open === false) dialog.showModal();
@@ -45,15 +52,15 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
         if (event.target !== event.currentTarget) return;
         // Whether it closes is said by whoever opened it.
         event.preventDefault();
-        onClose?.();
+        close();
       }}
       onClose={({ currentTarget: dialog }) => {
         // A browser asks once: the second Escape without a click in between closes. It is not gone by that.
         if (!open || dialog.open) return;
         dialog.showModal();
-        onClose?.();
+        close();
       }}
-      onClick={(event) => event.target === event.currentTarget && isOutside(event) && onClose?.()}
+      onClick={(event) => event.target === event.currentTarget && isOutside(event) && close()}
     >
       {open && (
         <>
@@ -65,7 +72,7 @@ export function Dialog({ open, onClose, title, lead, children, place = 'middle' 
               {lead !== undefined && <p className="mt-1 text-soft">{lead}</p>}
             </div>
             {onClose !== undefined && (
-              <IconButton label={t('close')} onClick={onClose}>
+              <IconButton label={t('close')} onClick={close}>
                 <X aria-hidden className="size-4" />
               </IconButton>
             )}

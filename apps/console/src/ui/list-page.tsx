@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useAddressBeside } from './address-beside.ts';
 import { Button } from './button.tsx';
 import { DataTable, type Column } from './data-table.tsx';
 import { FilterSelect } from './filters.tsx';
@@ -131,12 +132,14 @@ export function Rows<Item extends { id: string }>({
   ...table
 }: RowsProps<Item>): ReactNode {
   const change = useChangeOf<{ open: string }>();
+  const addressBeside = useAddressBeside();
   return (
     <DataTable
       {...table}
       keyOf={({ id }) => id}
       chosen={open}
       onOpen={({ id }) => change({ open: id })}
+      addressOf={({ id }) => addressBeside(id)}
       empty={filtered ? <NothingMatches /> : empty}
     />
   );

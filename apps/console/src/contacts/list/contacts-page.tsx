@@ -146,6 +146,7 @@ function Contacts(): ReactNode {
       keyOf={({ id }) => id}
       sort={sort}
       onSort={(field) => change({ sort: field })}
+      addressOf={({ id }) => `/o/${organization}/contacts/${id}`}
       onOpen={({ id: contactId }) =>
         void navigate({ to: '/o/$organization/contacts/$contactId', params: { organization, contactId } })
       }

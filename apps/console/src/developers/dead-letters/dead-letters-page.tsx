@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
+import { useAddressBeside } from '../../ui/address-beside.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
@@ -105,6 +106,7 @@ interface LettersProps {
 
 function Letters({ filters, onOpen }: LettersProps): ReactNode {
   const t = useTranslations('developers');
+  const addressBeside = useAddressBeside();
   const api = useApi();
   const list = useList<DeadLetter>(['dead-letters', 'list', filters], async (cursor, signal) => {
     const query = { ...filters, cursor, limit: 100 };
@@ -117,6 +119,7 @@ function Letters({ filters, onOpen }: LettersProps): ReactNode {
       columns={useColumns()}
       keyOf={({ id }) => id}
       onOpen={({ event_id }) => onOpen(event_id)}
+      addressOf={({ event_id }) => addressBeside(event_id)}
       empty={<Empty title={t('letters.none')}>{t('letters.noneLead')}</Empty>}
     />
   );

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
+import { useAddressBeside } from '../../ui/address-beside.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { DataTable, type Column } from '../../ui/data-table.tsx';
 import { Detail, Details } from '../../ui/details.tsx';
@@ -21,6 +22,7 @@ const DOCUMENTS = [
 /** What can be called, and with which permission. */
 export function ReferencePage(): ReactNode {
   const t = useTranslations('developers');
+  const addressBeside = useAddressBeside();
   const { q, module, open } = referenceRoute.useSearch();
   const navigate = referenceRoute.useNavigate();
   const { data, error, isPending, refetch } = useOpenApi();
@@ -59,6 +61,7 @@ export function ReferencePage(): ReactNode {
         keyOf={({ name }) => name}
         chosen={open}
         onOpen={({ name }) => change({ open: name }, false)}
+        addressOf={({ name }) => addressBeside(name)}
         empty={<Empty title={t('reference.none')} />}
       />
       {opened !== undefined && (

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
+import { useAddressBeside } from '../../ui/address-beside.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { EnabledFilter } from '../../ui/list-page.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -68,6 +69,7 @@ interface EndpointsProps {
 
 function Endpoints({ enabled, onOpen, chosen }: EndpointsProps): ReactNode {
   const t = useTranslations('developers');
+  const addressBeside = useAddressBeside();
   const api = useApi();
   const list = useList<Endpoint>(['webhook-endpoints', 'list', enabled], async (cursor, signal) => {
     const query = { enabled: enabled === undefined ? undefined : enabled === 'true', cursor, limit: 50 };
@@ -81,6 +83,7 @@ function Endpoints({ enabled, onOpen, chosen }: EndpointsProps): ReactNode {
       keyOf={({ id }) => id}
       chosen={chosen}
       onOpen={({ id }) => onOpen(id)}
+      addressOf={({ id }) => addressBeside(id)}
       empty={
         enabled === undefined ? (
           <Empty title={t('hooks.none')}>{t('hooks.noneLead')}</Empty>

@@ -1,0 +1,303 @@
+import { ProblemError, type Client } from '@customer-platform/client';
+import { useQueries } from '@tanstack/react-query';
+import { useApi } from '../api/api.tsx';
+import type { Messages } from 'use-intl';
+import { namesOfContact } from '../people/use-people.ts';
+import { useMay, usePerson } from '../session/use-session.tsx';
+import { isId } from '../ui/search-params.ts';
+import { isFoundIn, phonesIn, rutIn } from './typed.ts';
+
+/** A thing that the search has found. */
+export interface Found {
+  id: string;
+  label: string;
+  /** What tells it from others of its name. */
+  hint?: string | undefined;
+  /** Its address within the organization. */
+  path: string;
+}
+
+export type Kind = keyof Messages['navigation']['kinds'];
+
+/** What a kind of thing answers. */
+interface Answer {
+  found: readonly Found[];
+  /** Set where only the newest of them were looked through, for their list has no filter by name. */
+  newestOnly?: boolean;
+}
+
+interface Finder {
+  kind: Kind;
+  permission: string;
+  /** Left out where what is typed can be none of these. */
+  takes?: (typed: string) => boolean;
+  find: (api: Client, typed: string, signal: AbortSignal) => Promise<Answer>;
+}
+
+const SHOWN = 6;
+/** A page of a list without a filter by name. */
+const LOOKED_THROUGH = 200;
+const STANDS_MS = 10_000;
+const SHORTEST = 2;
+
+const nameless = (typed: string): boolean => !isId(typed);
+
+/** The kinds in the order in which they are shown. */
+const FINDERS: readonly Finder[] = [
+  { kind: 'contact', permission: 'core.contacts.read', find: findContacts },
+  {
+    kind: 'nationalId',
+    permission: 'core.contacts.read_national_id',
+    takes: (typed) => rutIn(typed) !== undefined,
+    find: findByRut,
+  },
+  { kind: 'chain', permission: 'core.events.read', takes: isKey, find: findChains },
+  { kind: 'deadLetter', permission: 'core.jobs.read', takes: isId, find: findDeadLetters },
+  {
+    kind: 'segment',
+    permission: 'core.segments.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
+      const { data } = await api.GET('/v1/core/segments', { params: { query }, signal });
+      return asFound(data.data, (id) => `segments/${id}`);
+    },
+  },
+  {
+    kind: 'template',
+    permission: 'messaging.templates.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
+      const { data } = await api.GET('/v1/messaging/templates', { params: { query }, signal });
+      return asFound(data.data, (id) => `messages/templates/${id}`);
+    },
+  },
+  {
+    kind: 'campaign',
+    permission: 'messaging.campaigns.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { limit: LOOKED_THROUGH };
+      const { data } = await api.GET('/v1/messaging/campaigns', { params: { query }, signal });
+      return amongNewest(data, typed, (id) => `messages/campaigns?open=${id}`);
+    },
+  },
+  {
+    kind: 'loyaltyRule',
+    permission: 'loyalty.rules.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
+      const { data } = await api.GET('/v1/loyalty/rules', { params: { query }, signal });
+      return asFound(data.data, (id) => `loyalty/rules?open=${id}`);
+    },
+  },
+  {
+    kind: 'routing',
+    permission: 'messaging.routing.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { limit: LOOKED_THROUGH };
+      const { data } = await api.GET('/v1/messaging/event-routing', { params: { query }, signal });
+      return amongNewest(data, typed, (id) => `messages/routing?open=${id}`);
+    },
+  },
+  {
+    kind: 'object',
+    permission: 'crm.objects.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { limit: LOOKED_THROUGH };
+      const { data } = await api.GET('/v1/crm/object-definitions', { params: { query }, signal });
+      const slugs = new Map(data.data.map(({ id, slug }) => [id, slug]));
+      return amongNewest(data, typed, (id) => `objects/${slugs.get(id) ?? id}`);
+    },
+  },
+  { kind: 'user', permission: 'identity.users.read', takes: nameless, find: findUsers },
+  {
+    kind: 'key',
+    permission: 'identity.api_keys.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { limit: LOOKED_THROUGH };
+      const { data } = await api.GET('/v1/identity/api-keys', { params: { query }, signal });
+      const keys = data.data.map((key) => ({ ...key, hint: `${key.prefix}…` }));
+      return amongNewest({ ...data, data: keys }, typed, (id) => `developers/keys?open=${id}`);
+    },
+  },
+  {
+    kind: 'endpoint',
+    permission: 'messaging.webhooks.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
+      const { data } = await api.GET('/v1/messaging/webhook-endpoints', { params: { query }, signal });
+      const endpoints = data.data.map((endpoint) => ({ ...endpoint, hint: endpoint.url }));
+      return asFound(endpoints, (id) => `developers/webhooks?open=${id}`);
+    },
+  },
+  {
+    kind: 'senderDomain',
+    permission: 'messaging.domains.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'domain[prefix]': typed.toLowerCase(), limit: SHOWN };
+      const { data } = await api.GET('/v1/messaging/sender-domains', { params: { query }, signal });
+      const domains = data.data.map(({ id, domain }) => ({ id, name: domain }));
+      return asFound(domains, (id) => `messages/sender-domains?open=${id}`);
+    },
+  },
+];
+
+/** What the search comes to. */
+export interface Search {
+  kinds: { kind: Kind; found: readonly Found[] }[];
+  /** Kinds of which not all were looked through. */
+  newestOnly: Kind[];
+  /** Kinds that did not answer. */
+  silent: Kind[];
+  busy: boolean;
+}
+
+/** Finds things by what is typed, each kind by itself: one that does not answer hides no other. */
+export function useFound(typed: string): Search {
+  const api = useApi();
+  const may = useMay();
+  const { organization } = usePerson();
+  const asked = FINDERS.filter(({ permission, takes }) => may(permission) && takes?.(typed) !== false);
+  const enabled = typed.length >= SHORTEST;
+  const answers = useQueries({
+    queries: asked.map(({ kind, find }) => ({
+      queryKey: [organization.id, 'palette', kind, typed],
+      enabled,
+      staleTime: STANDS_MS,
+      gcTime: STANDS_MS,
+      retry: (failures: number, error: unknown) => !(error instanceof ProblemError) && failures < 2,
+      queryFn: ({ signal }: { signal: AbortSignal }) => find(api, typed, signal),
+    })),
+  });
+  const each = asked.map(({ kind }, at) => ({ kind, answer: answers[at] }));
+  return {
+    kinds: each.map(({ kind, answer }) => ({ kind, found: answer?.data?.found ?? [] })),
+    newestOnly: each.filter(({ answer }) => answer?.data?.newestOnly === true).map(({ kind }) => kind),
+    silent: each.filter(({ answer }) => answer?.isError === true).map(({ kind }) => kind),
+    busy: enabled && answers.some(({ isLoading }) => isLoading),
+  };
+}
+
+/** Contacts by the beginnings of their words, by a number as people write it, by any identity as a whole, or by id. */
+async function findContacts(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+  const phones = phonesIn(typed);
+  const queries = isId(typed)
+    ? [{ id: typed }, ...identitiesOf(typed)]
+    : phones.length > 0
+      ? [...phones, typed].map((q) => ({ q }))
+      : [{ q: typed }, ...(/\s/.test(typed) ? [] : identitiesOf(typed))];
+  const answers = await Promise.all(
+    queries.map((query) =>
+      api.GET('/v1/core/contacts', { params: { query: { ...query, limit: SHOWN } }, signal }),
+    ),
+  );
+  const contacts = new Map(answers.flatMap(({ data }) => data.data.map((each) => [each.id, each] as const)));
+  const found = [...contacts.values()].slice(0, SHOWN).map((contact) => {
+    const { name, address } = namesOfContact(contact);
+    const other = address ?? contact.id;
+    return {
+      id: contact.id,
+      label: name ?? other,
+      hint: name === undefined ? undefined : other,
+      path: `contacts/${contact.id}`,
+    };
+  });
+  return { found };
+}
+
+/** How a national id is looked up, on a platform that has the route; an older one says that it has none. */
+type LookUp = (path: string, asked: object) => Promise<{ data: { contact_id: string | null } }>;
+
+/** Whose a RUT is: each look-up is on record, so that only a whole one with its figure of control is looked up. */
+async function findByRut(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+  const national_id = { type: 'CL_RUT', value: rutIn(typed) ?? typed };
+  const lookUp = api.POST as unknown as LookUp;
+  const { data } = await lookUp('/v1/core/contacts/lookup', { body: { national_id }, signal });
+  const { contact_id: id } = data;
+  return id === null ? { found: [] } : findContacts(api, id, signal);
+}
+
+/** An identity with its type, as the API writes it. */
+const IDENTITY = /^(external_id|email|phone|anonymous_id|device_id|custom\.[a-z0-9][a-z0-9_-]{0,59}):./;
+
+/** Identities that no search by words finds: as a whole, with their type or without. */
+function identitiesOf(typed: string) {
+  if (IDENTITY.test(typed)) return [{ identity: typed }];
+  return (['anonymous_id', 'device_id'] as const).map((type) => ({ identity: `${type}:${typed}` }));
+}
+
+/** A correlation id, or the key that a sender gave an event. */
+function isKey(typed: string): boolean {
+  return isId(typed) || (typed.length >= 8 && /^\S+$/.test(typed) && /[\d_-]/.test(typed));
+}
+
+/** What one event led to: by its correlation id, or by its idempotency key. */
+async function findChains(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+  const queries = [...(isId(typed) ? [{ correlation_id: typed }] : []), { idempotency_key: typed }];
+  const answers = await Promise.all(
+    queries.map((query) => api.GET('/v1/core/events', { params: { query: { ...query, limit: 1 } }, signal })),
+  );
+  const events = answers.flatMap(({ data }) => data.data);
+  const chains = new Map(events.map((event) => [event.correlation_id, event]));
+  const found = [...chains.values()].map(({ id, event, type, contact_id, correlation_id, external_id }) => ({
+    id,
+    label: event ?? type,
+    hint: external_id,
+    path: `contacts/${contact_id}?open=${correlation_id}`,
+  }));
+  return { found };
+}
+
+/** What of an event failed, by its id or its correlation id. */
+async function findDeadLetters(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+  const answers = await Promise.all(
+    [{ event_id: typed }, { correlation_id: typed }].map((query) =>
+      api.GET('/v1/core/dead-letters', { params: { query: { ...query, limit: 1 } }, signal }),
+    ),
+  );
+  const letters = new Map(
+    answers.flatMap(({ data }) => data.data.map((letter) => [letter.event_id, letter] as const)),
+  );
+  const found = [...letters.values()].map(({ event_id: id, code, external_id }) => ({
+    id,
+    label: code,
+    hint: external_id ?? undefined,
+    path: `developers/dead-letters?open=${id}`,
+  }));
+  return { found };
+}
+
+async function findUsers(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+  const query = { ...(typed.includes('@') ? { email: typed } : { 'name[prefix]': typed }), limit: SHOWN };
+  const { data } = await api.GET('/v1/identity/users', { params: { query }, signal });
+  const users = data.data.map((user) => ({ ...user, hint: user.email }));
+  return asFound(users, (id) => `organization/people?open=${id}`);
+}
+
+interface Named {
+  id: string;
+  name: string;
+  hint?: string;
+}
+
+function asFound(items: readonly Named[], pathOf: (id: string) => string): Answer {
+  return { found: items.map(({ id, name, hint }) => ({ id, label: name, hint, path: pathOf(id) })) };
+}
+
+interface ListAnswer {
+  data: readonly Named[];
+  page: { next_cursor: string | null };
+}
+
+function amongNewest({ data, page }: ListAnswer, typed: string, pathOf: (id: string) => string): Answer {
+  const found = data.filter(({ name, hint = '' }) => isFoundIn(`${name} ${hint}`, typed)).slice(0, SHOWN);
+  return { ...asFound(found, pathOf), newestOnly: page.next_cursor !== null };
+}

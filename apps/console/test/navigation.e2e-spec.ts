@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@customer-platform/testing';
+import { consoleBench, DESK_AND_PHONE } from './console.fixture.js';
+import type { Visitor } from './visitor.fixture.js';
+
+const bench = consoleBench();
+
+/** Opens the search by its keys, and types. */
+async function search(visitor: Visitor, typed: string): Promise<ReturnType<Visitor['row']>> {
+  await visitor.page.keyboard.press('Control+k');
+  await visitor.page.getByRole('combobox', { name: 'Buscar' }).fill(typed);
+  return visitor.page.getByRole('option');
+}
+
+/** Until what is around the page is there: its keys and its guard come after it. */
+async function aroundOf({ page }: Visitor): Promise<void> {
+  await page
+    .getByRole('list', { name: 'Páginas de esta sección' })
+    .or(page.getByRole('navigation', { name: 'Ruta a esta página' }))
+    .first()
+    .waitFor();
+}
+
+describe('the search over everything', () => {
+  it('finds things of every kind by their names, and by ids, and goes there', async () => {
+    const word = `Zafiro${randomUUID().slice(0, 8)}`;
+    const { id, externalId, email } = await bench.contact({ first_name: word });
+    await bench.made('/v1/core/segments', {
+      name: `${word} seg`,
+      rule: { event: 'zafiro_bought', count: { op: 'gte', value: 1 } },
+    });
+    const template = await bench.made('/v1/messaging/templates', {
+      name: `${word} tpl`,
+      channel: 'email',
+      default_locale: 'en',
+      locales: { en: { subject: 'Hi', html: '<p>Hi.</p>' } },
+    });
+    await bench.made('/v1/crm/object-definitions', {
+      slug: word.toLowerCase(),
+      name: `${word} obj`,
+      fields: [{ key: 'code', label: 'Code', type: 'string', max_length: 20 }],
+    });
+    await bench.made('/v1/messaging/webhook-endpoints', {
+      name: `${word} hook`,
+      url: 'http://127.0.0.1:9/hook',
+      events: ['core.event.recorded'],
+    });
+    await bench.track('zafiro_bought', externalId);
+    const visitor = await bench.signedIn(bench.owner);
+    const { page } = visitor;
+    const options = await search(visitor, word);
+    for (const [kind, name] of [
+      ['Contacto', email],
+      ['Segmento', `${word} seg`],
+      ['Plantilla', `${word} tpl`],
+      ['Objeto', `${word} obj`],
+      ['Endpoint de webhook', `${word} hook`],
+    ] as const)
+      await options.filter({ hasText: kind }).filter({ hasText: name }).waitFor();
+    await visitor.expectAccessible();
+    await options.filter({ hasText: `${word} tpl` }).click();
+    await page.waitForURL(`**/messages/templates/${template}`);
+
+    await (await search(visitor, id)).filter({ hasText: email }).click();
+    await page.waitForURL(`**/contacts/${id}`);
+    const event = await eventually(async () => {
+      const { body } = await bench.tenant.admin.get<{ data: { correlation_id: string }[] }>(
+        `/v1/core/events?external_id=${externalId}`,
+      );
+      return body.data[0] ?? Promise.reject(new Error('not stored yet'));
+    });
+    await (await search(visitor, event.correlation_id)).filter({ hasText: 'zafiro_bought' }).click();
+    await page.waitForURL(`**/contacts/${id}?open=${event.correlation_id}`);
+    await page.getByRole('button', { name: 'zafiro_bought', expanded: true }).waitFor();
+  });
+
+  it('offers what one can begin, and nothing that one may not', async () => {
+    const visitor = await bench.holderOf('core.contacts.read', 'core.segments.read', 'core.segments.create');
+    const options = await search(visitor, 'crear');
+    await options.filter({ hasText: 'Crear un segmento' }).waitFor();
+    expect(await options.count()).toBe(1);
+    await visitor.page.keyboard.press('Enter');
+    await visitor.page.waitForURL('**/segments/new');
+  });
+});
+
+describe('what was written and not saved', () => {
+  it('goes with a dialog, a link or a step back only after a question', async () => {
+    const visitor = await bench.signedIn(bench.owner);
+    const { page, dialog } = visitor;
+    const question = page.getByRole('dialog', { name: '¿Descartar lo que escribiste?' });
+    await visitor.open('contacts?form=true');
+    await aroundOf(visitor);
+    await dialog.getByLabel('Nombre', { exact: true }).fill('Rosa');
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Seguir editando' }).click();
+    expect(await dialog.getByLabel('Nombre', { exact: true }).inputValue()).toBe('Rosa');
+    await dialog.getByRole('button', { name: 'Cerrar' }).click();
+    await visitor.expectAccessible();
+    await question.getByRole('button', { name: 'Descartar' }).click();
+    await eventually(async () => expect(await page.locator('dialog[open]').count()).toBe(0));
+
+    await visitor.open('segments/new');
+    await aroundOf(visitor);
+    await page.getByLabel('Nombre').fill('Compradores');
+    await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
+    await question.getByRole('button', { name: 'Seguir editando' }).click();
+    expect(page.url()).toMatch(/segments\/new$/);
+    await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
+    await question.getByRole('button', { name: 'Descartar' }).click();
+    await visitor.isAt('Contactos');
+  });
+
+  it('is no matter of what was saved, searched or canceled', async () => {
+    const visitor = await bench.signedIn(bench.owner);
+    const { page, dialog } = visitor;
+    const { id } = await bench.contact();
+    await visitor.open(`contacts/${id}/notes`);
+    await aroundOf(visitor);
+    await page.getByLabel('Escribe una nota').fill('Llamar el lunes');
+    await page.getByRole('button', { name: 'Guardar nota' }).click();
+    await page.getByText('Llamar el lunes').first().waitFor();
+    await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
+    await visitor.isAt('Contactos');
+    await page.getByRole('searchbox').first().fill('ana');
+    await page.getByRole('button', { name: 'Crear contacto' }).click();
+    await dialog.getByLabel('Nombre', { exact: true }).fill('Rosa');
+    await dialog.getByRole('button', { name: 'Cancelar' }).click();
+    await visitor.menu.getByRole('link', { name: 'Segmentos', exact: true }).click();
+    await visitor.isAt('Segmentos');
+  });
+});
+
+describe('lists', () => {
+  it('are gone through by keys without a click, and open rows in other tabs like links', async () => {
+    await bench.contact();
+    await bench.contact();
+    const visitor = await bench.ownerAt('contacts?sort=created_at');
+    const { page } = visitor;
+    await aroundOf(visitor);
+    await page.getByRole('row').nth(2).waitFor();
+    const focused = page.locator('tr[data-index]:focus');
+    await page.keyboard.press('j');
+    expect(await focused.getAttribute('data-index')).toBe('0');
+    await page.keyboard.press('j');
+    expect(await focused.getAttribute('data-index')).toBe('1');
+    await page.keyboard.press('?');
+    await visitor.dialog.getByText('Ir al filtro').waitFor();
+    await visitor.expectAccessible();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('k');
+    expect(await focused.getAttribute('data-index')).toBe('0');
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('row').nth(1).click({ button: 'middle' }),
+    ]);
+    await tab.waitForURL(/\/contacts\/[0-9a-f-]{36}$/);
+    expect(page.url()).toMatch(/\/contacts\?sort=created_at$/);
+    await tab.close();
+  });
+});
+
+describe('the way through sections', () => {
+  it.each(DESK_AND_PHONE)('shows pages below the open one, and those above, at $width px', async (eyes) => {
+    const visitor = await bench.newOwner(eyes);
+    const { page } = visitor;
+    const words =
+      eyes.locale === 'en'
+        ? { parts: 'Pages of this section', path: 'Path to this page', up: 'Messages', menu: 'Open menu' }
+        : {
+            parts: 'Páginas de esta sección',
+            path: 'Ruta a esta página',
+            up: 'Mensajes',
+            menu: 'Abrir menú',
+          };
+    await visitor.open('messages/templates');
+    await visitor.settled();
+    await page.getByRole('navigation', { name: words.path }).getByRole('link', { name: words.up }).waitFor();
+    if (eyes.width === 360) await page.getByRole('button', { name: words.menu }).click();
+    const parts = page.getByRole('list', { name: words.parts });
+    expect(await parts.getByRole('link').count()).toBe(8);
+    expect(await parts.locator('[aria-current=page]').count()).toBe(1);
+    await visitor.expectAccessible();
+  });
+});
+
+describe('the audit log', () => {
+  it('names the keys that did something', async () => {
+    await bench.contact();
+    const { body } = await bench.tenant.admin.get<{ data: { name: string }[] }>(
+      '/v1/identity/api-keys?limit=200',
+    );
+    const names = new RegExp(body.data.map(({ name }) => name.replaceAll(/\W/g, '.')).join('|'));
+    const { page } = await bench.ownerAt('audit');
+    await page.getByRole('row').filter({ hasText: names }).first().waitFor();
+  });
+});
