@@ -10,6 +10,7 @@ import { originOf } from './origin.js';
 import { answerProblem } from './problem-response.js';
 import { linger } from './request-body.js';
 import { readTarget } from './request-target.js';
+import { classOf } from './route-classes.js';
 import { CONSOLE, lasts, MODULES, type ModuleName, MOVED, moduleOf } from './routes.js';
 import { SlowCallers } from './slow-callers.js';
 import { type UpstreamOptions, Upstream } from './upstream.js';
@@ -38,7 +39,9 @@ const LOOK_EVERY_MS = 1_000;
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
 export async function startGateway(config: GatewayConfig, given: GatewayOptions): Promise<RunningGateway> {
   const callers = given.callers ?? new SlowCallers();
-  const options = { ...given, callers, tls: config.modulesTls };
+  const observed = new Observed();
+  const onOverload = observed.refuse.bind(observed);
+  const options = { onOverload, ...given, callers, tls: config.modulesTls };
   const upstreams = Object.fromEntries(
     MODULES.map((name) => [name, new Upstream(name, config.upstreams[name], options)]),
   ) as Record<ModuleName, Upstream>;
@@ -47,7 +50,7 @@ export async function startGateway(config: GatewayConfig, given: GatewayOptions)
     consoleUpstream === undefined
       ? undefined
       : new Upstream('console', consoleUpstream, { ...options, anonymous: true });
-  const observed = new Observed();
+  observed.showLimits(() => MODULES.map((name) => [name, upstreams[name].admission]));
   const documents = new Documents(upstreams, config.release, options.asyncApi, console !== undefined);
   const gateway = new Gateway(
     config,
@@ -123,6 +126,7 @@ class Gateway {
       request,
       response,
       path: target.path,
+      route: classOf(request.method ?? 'GET', target.path),
       edge: { ...origin, correlationId, publicHost },
       lasts: lasts(target.path),
     });

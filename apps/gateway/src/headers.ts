@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Origin } from './origin.js';
+import { REFUSES_FOR } from './told-refusals.js';
 
 /** Headers that belong to one connection and end at it (RFC 9110 §7.6.1), and those that only the gateway may set. */
 const NOT_FORWARDED = new Set([
@@ -29,6 +30,7 @@ const NOT_RETURNED = new Set([
   'transfer-encoding',
   'upgrade',
   'trailer',
+  REFUSES_FOR,
   // Only the gateway knows how the caller came.
   'strict-transport-security',
 ]);

@@ -74,6 +74,11 @@ export class Lane {
     if (!this.hasItsShare(place)) this.callers.giveWay(this);
   }
 
+  /** Whether it uses a connection. */
+  has(place: Place): boolean {
+    return this.taken.has(place);
+  }
+
   /** It needs no connection any more; may be told again. */
   leave(place: Place): void {
     if (!this.taken.delete(place)) return this.unqueue(place);

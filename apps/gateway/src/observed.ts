@@ -1,7 +1,13 @@
 import { eventLoopLookMs } from '@customer-platform/config';
-import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.3, 0.5, 1, 2.5, 10];
+
+/** What is told of how much a module is asked at once. */
+interface Limited {
+  readonly limit: number | undefined;
+  readonly waiting: number;
+}
 
 /** What the gateway tells Prometheus: requests by module and status, and how long they took at the front door. */
 export class Observed {
@@ -19,11 +25,45 @@ export class Observed {
     buckets: SECONDS,
     registers: [this.registry],
   });
+  private readonly overloads = new Counter({
+    name: 'gateway_overloaded_total',
+    help: 'Requests refused because their module was overloaded, by module and class of routes.',
+    labelNames: ['module', 'class'],
+    registers: [this.registry],
+  });
 
   constructor() {
     collectDefaultMetrics({
       register: this.registry,
       eventLoopMonitoringPrecision: eventLoopLookMs(),
+    });
+  }
+
+  /** One that was refused because its module was overloaded. */
+  refuse(module: string, route: string): void {
+    this.overloads.inc({ module, class: route });
+  }
+
+  /** Shows how many requests each module is asked at once, and how many it may be, as they are when they are read. */
+  showLimits(read: () => readonly (readonly [module: string, limited: Limited])[]): void {
+    const limits = new Gauge({
+      name: 'gateway_module_limit',
+      help: 'Requests that the module may be asked at once, by module; none where there is no limit.',
+      labelNames: ['module'],
+      registers: [this.registry],
+      collect: () => {
+        limits.reset();
+        for (const [module, { limit }] of read()) if (limit !== undefined) limits.set({ module }, limit);
+      },
+    });
+    const waiting = new Gauge({
+      name: 'gateway_module_waiting',
+      help: 'Requests that the module has not begun to answer, by module.',
+      labelNames: ['module'],
+      registers: [this.registry],
+      collect: () => {
+        for (const [module, { waiting: count }] of read()) waiting.set({ module }, count);
+      },
     });
   }
 

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ModulesTls } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { Admission } from './admission.js';
 import { AnswerWait, mindUnread } from './answer-wait.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { Lane, Place } from './lane.js';
+import { overloaded } from './overloaded.js';
 import { answerProblem } from './problem-response.js';
 import {
   type Body,
@@ -17,7 +19,9 @@ import {
   linger,
   readBody,
 } from './request-body.js';
+import type { RouteClass } from './route-classes.js';
 import { SlowCallers } from './slow-callers.js';
+import { ToldRefusals } from './told-refusals.js';
 
 /** How long a module may take to begin its answer and to go on with it, in milliseconds. */
 interface Patience {
@@ -57,6 +61,8 @@ export interface UpstreamOptions {
   patience?: Patience;
   callers?: SlowCallers;
   onFailure?: UpstreamFailed;
+  /** Told of each request that is refused because the module is overloaded. */
+  onOverload?: (module: string, route: RouteClass) => void;
   /** Connections to the module, and requests that may wait for one; more would wait in vain and fill the memory. */
   connections?: number;
   longestQueue?: number;
@@ -75,6 +81,7 @@ interface Exchange {
   request: IncomingMessage;
   response: ServerResponse;
   path: string;
+  route: RouteClass;
   edge: Edge;
   /** The answer ends when its reader or the module wants: it takes no connection from others. */
   lasts?: boolean;
@@ -100,6 +107,8 @@ export class Upstream {
   private readonly doors: Lane;
   private readonly patience: Patience;
   private readonly callers: SlowCallers;
+  readonly admission: Admission;
+  private readonly told: ToldRefusals;
   private readonly mostLasting: number;
   private readonly lasting = new Set<() => void>();
   private draining = false;
@@ -112,6 +121,8 @@ export class Upstream {
     const { connections = CONNECTIONS, longestQueue = LONGEST_QUEUE, lasting = LASTING } = options;
     this.patience = options.patience ?? PATIENCE;
     this.callers = options.callers ?? new SlowCallers();
+    this.admission = new Admission(this.callers.now);
+    this.told = new ToldRefusals(this.callers.now);
     this.mostLasting = lasting;
     this.ordinary = this.laneOf(origin, { connections, spare: connections, longestQueue });
     const few = Math.min(connections, CONNECTIONS_OF_LARGE);
@@ -140,17 +151,23 @@ export class Upstream {
 
   /** Resolves, with the status that was answered, when the module is done with the exchange; never rejects. */
   async forward(exchange: Exchange): Promise<number> {
-    const { request, edge } = exchange;
+    const { request, route, edge } = exchange;
     const wait = new BodyWait(request, edge.address, this.callers.now());
     try {
+      this.demandAdmission(exchange);
       const body = await readBody(request, wait, this.callers);
+      // Others may have come while it was on its way.
+      if (body !== null) this.demandAdmission(exchange);
       const headers = requestHeaders(request, edge, this.options);
       const first = await this.attempt(exchange, headers, body, wait);
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
       const { status, failure } = repeat ? await this.attempt(exchange, headers, body, wait) : first;
       if (failure === undefined) return status;
+      if ((failure as { code?: string }).code === 'ECONNREFUSED') this.admission.away();
       throw failure;
     } catch (error) {
+      if (error instanceof Problem && error.code === 'overloaded')
+        this.options.onOverload?.(this.name, route);
       return this.fail(exchange, error as Error);
     } finally {
       this.callers.release(wait);
@@ -184,6 +201,12 @@ export class Upstream {
     return body instanceof LargeBody ? this.large : this.ordinary;
   }
 
+  /** @throws Problem `overloaded` */
+  private demandAdmission({ request, route, edge }: Exchange): void {
+    const isToldOf = route === 'ingestion' && this.told.covers(request);
+    if (isToldOf || !this.admission.admits(route, edge.address)) throw overloaded(route);
+  }
+
   private demandPlace(): void {
     if (this.draining) throw new Problem('shutting_down');
     if (this.lasting.size >= this.mostLasting) throw new Error('too many answers of the module last');
@@ -202,7 +225,7 @@ export class Upstream {
   }
 
   private attempt(exchange: Exchange, headers: string[], body: Body, wait: BodyWait): Promise<Outcome> {
-    const { request, response, edge, lasts = false } = exchange;
+    const { request, response, route, edge, lasts = false } = exchange;
     const lane = this.laneFor(lasts, body);
     if (lasts) this.demandPlace();
     const last = (): void => endAtOnce(response);
@@ -219,6 +242,7 @@ export class Upstream {
         response.off('close', onClose).off('drain', onDrain);
         this.callers.end(wait);
         settle(outcome);
+        this.admission.leave(pending);
         lane.leave(place);
       };
       const fail = (failure: Error): void => {
@@ -251,12 +275,16 @@ export class Upstream {
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
+            // What is refused is refused soon, and tells nothing of the others.
+            if (statusCode < 400) this.admission.answered(pending);
+            else this.admission.leave(pending);
             if (lasts && statusCode === 200) {
               if (!this.takePlace(last, controller)) return;
               lane.leave(place);
             }
             status = statusCode;
             const raw = (controller.rawHeaders ?? []) as Buffer[];
+            if (statusCode === 503 && route === 'ingestion') this.told.hear(request, raw);
             response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
           },
           onResponseData: (controller, chunk) => {
@@ -276,6 +304,11 @@ export class Upstream {
         });
       };
       const place = new Place(edge.address, dispatch, (failure) => done({ status: 0, failure }));
+      const pending = this.admission.begin(route, edge.address, () => {
+        if (settled || lane.has(place)) return false;
+        done({ status: 0, failure: overloaded(route) });
+        return true;
+      });
       if (body === null || this.waitForModule(wait, fail)) lane.enter(place);
     });
   }

@@ -51,6 +51,7 @@ const AWAY_CODES = new Set([
   'authorization_unavailable',
   'queue_unavailable',
   'upstream_timeout',
+  'overloaded',
   'shutting_down',
 ]);
 

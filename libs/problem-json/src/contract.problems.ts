@@ -297,6 +297,12 @@ export const contractProblems = define({
     'The permissions of the credential cannot be confirmed at the moment, so the call was denied.',
     'Repeat the call after `Retry-After`.',
   ],
+  overloaded: [
+    503,
+    'Overloaded',
+    'More calls come than can be answered in time, so this one was refused at once. Nothing was done.',
+    'Repeat the call after `Retry-After` and a random wait that grows each time.',
+  ],
   shutting_down: [
     503,
     'Shutting down',

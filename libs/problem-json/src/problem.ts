@@ -47,6 +47,7 @@ const DEFAULT_HEADERS: Partial<Record<ProblemCode, Record<string, string>>> = {
   queue_unavailable: { 'Retry-After': '1' },
   dependency_unavailable: { 'Retry-After': '1' },
   authorization_unavailable: { 'Retry-After': '1' },
+  overloaded: { 'Retry-After': '1' },
   shutting_down: { 'Retry-After': '1' },
 };
 

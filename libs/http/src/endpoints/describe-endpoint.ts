@@ -50,6 +50,7 @@ const HTTP_PROBLEMS: readonly ProblemCode[] = [
   'request_timeout',
   'uri_too_long',
   'headers_too_large',
+  'overloaded',
   'shutting_down',
   'dependency_unavailable',
   'upstream_timeout',
