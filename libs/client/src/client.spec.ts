@@ -220,6 +220,7 @@ describe('a PATCH', () => {
     ['rate_limited', 429],
     ['authorization_unavailable', 503],
     ['shutting_down', 503],
+    ['overloaded', 503],
   ])('is repeated after %s: it was not done', async (code, status) => {
     server.answers(problem(status, code), ok({}));
     await change();

@@ -57,6 +57,20 @@ describe('the wait before the next attempt', () => {
     expect(ms).toBe(asked + 0.5 * DEFAULTS.firstWaitMs);
   });
 
+  it.each([
+    ['1', 1, 1_000],
+    ['1', 4, DEFAULTS.firstWaitMs * 8],
+    ['0', 1, DEFAULTS.firstWaitMs],
+  ])(
+    'after overloaded with `Retry-After: %s`, attempt %i, is spread over %i ms',
+    (header, attempts, over) => {
+      const crowded = refused(503, { 'Retry-After': header }, 'overloaded');
+      const ms = [0, 0.5, 1].map((random) => wait(crowded, { attempts, elapsedMs: 0 }, random));
+      const asked = Number(header) * 1_000;
+      expect(ms).toEqual([asked, asked + over / 2, asked + over]);
+    },
+  );
+
   it('is not begun when `Retry-After` is longer than the time that is left', () => {
     const hour = refused(503, { 'Retry-After': '3600' });
     expect(wait(hour, { attempts: 1, elapsedMs: 0 }, 0)).toBeUndefined();

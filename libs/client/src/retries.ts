@@ -30,6 +30,7 @@ const PASSING = new Set([408, 429, 502, 503, 504]);
 const NOTHING_DONE = new Set([
   'rate_limited',
   'authorization_unavailable',
+  'overloaded',
   'queue_unavailable',
   'shutting_down',
   'request_timeout',
@@ -48,7 +49,7 @@ function passes(error: unknown, repetition: Repetition): boolean {
  * How long to wait before the next attempt, or undefined where there is none.
  *
  * Full jitter: callers that failed together do not come back together. What `Retry-After` asks for is waited out
- * first.
+ * first; after `overloaded` the random wait behind it may be as long, for very many were asked the same.
  *
  * @param random from 0 to 1
  */
@@ -61,8 +62,9 @@ export function waitBeforeNext(
 ): number | undefined {
   if (made.attempts >= options.attempts || !passes(error, repetition)) return undefined;
   const asked = error instanceof ProblemError ? (error.retryAfter ?? 0) * 1000 : 0;
-  const bound = Math.min(options.longestWaitMs, options.firstWaitMs * 2 ** (made.attempts - 1));
-  const wait = asked + random * bound;
+  const own = Math.min(options.longestWaitMs, options.firstWaitMs * 2 ** (made.attempts - 1));
+  const isCrowded = error instanceof ProblemError && error.code === 'overloaded';
+  const wait = asked + random * (isCrowded ? Math.max(own, asked) : own);
   return made.elapsedMs + wait > options.withinMs ? undefined : wait;
 }
 

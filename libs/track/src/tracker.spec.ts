@@ -250,6 +250,7 @@ describe('what fails for a while', () => {
     ['a 202 of nothing', { status: 202, body: { results: [] } }, 'status_202'],
     ['led elsewhere', { status: 302, headers: { location: 'http://127.0.0.1:9/' } }, 'no_answer'],
     ['too slow', { status: 408, body: { code: 'request_timeout' } }, 'request_timeout'],
+    ['overloaded', { status: 503, body: { code: 'overloaded' } }, 'overloaded'],
     ['without a queue', { status: 503, body: { code: 'queue_unavailable' } }, 'queue_unavailable'],
   ] as const)('%s: the event stays and goes again with the same key', async (_name, fault, code) => {
     const bench = new TestTracker(receiver);
@@ -304,6 +305,25 @@ describe('what fails for a while', () => {
     expect(bench.failures).toEqual([{ code: 'rate_limited', status: 429, retryInMs }]);
     expect(bench.due).toEqual([retryInMs]);
   });
+
+  it.each([
+    [0, 1_000],
+    [0.9, 1_900],
+  ])(
+    'after overloaded it is anywhere in the second behind the one asked for: %f',
+    async (random, retryInMs) => {
+      const bench = new TestTracker(receiver);
+      bench.random = random;
+      receiver.fault = () => ({
+        status: 503,
+        headers: { 'retry-after': '1' },
+        body: { code: 'overloaded' },
+      });
+      void bench.tracker.track('a');
+      await bench.tracker.flush();
+      expect(bench.failures).toMatchObject([{ code: 'overloaded', retryInMs }]);
+    },
+  );
 
   it('during a pause new events call nobody', async () => {
     const bench = new TestTracker(receiver, { flushAt: 2 });
