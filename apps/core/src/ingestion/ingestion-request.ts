@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { CredentialResolver } from '@customer-platform/authorization';
-import { clientAddress, queryParameters, readBytes, refuseUnknown } from '@customer-platform/http';
+import { clientAddress, queryParameters, readBytes, refuseUnknown, tenantOf } from '@customer-platform/http';
 import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { Injectable } from '@nestjs/common';
 import { BatchRefused, BatchService, EVENT_BYTES } from './batch.service.js';
+import { FairShares } from './fair-shares/fair-shares.js';
 import { IngestionService, type IngestionCaller } from './ingestion.service.js';
 import { Refusals } from './refusals.js';
 
@@ -24,9 +25,11 @@ export const INGESTION_RULES: Readonly<
 export interface IngestionAnswer {
   readonly text: string;
   readonly headers: Record<string, string>;
+  /** How many events were accepted. */
+  readonly events: number;
 }
 
-/** One ingestion request from its first byte to its answer: authenticate → permit → read → accept. */
+/** One ingestion request from its first byte to its answer: authenticate → share → permit → read → accept. */
 @Injectable()
 export class IngestionRequests {
   constructor(
@@ -34,6 +37,7 @@ export class IngestionRequests {
     private readonly events: IngestionService,
     private readonly batches: BatchService,
     private readonly refusals: Refusals,
+    private readonly shares: FairShares,
   ) {}
 
   /**
@@ -49,14 +53,20 @@ export class IngestionRequests {
         outlivesOutage: true,
         address: clientAddress(request),
       }));
+    const share = this.shares.begin(tenantOf(caller));
+    let accepted = 0;
     try {
-      return await this.accept(route, caller, request);
+      const answer = await this.accept(route, caller, request);
+      accepted = answer.events;
+      return answer;
     } catch (error) {
       const problem = error instanceof BatchRefused ? error.problem : error;
       if (problem instanceof Problem && problem.status < 500) {
         this.refusals.count(caller.organizationId, error instanceof BatchRefused ? error.events : 1);
       }
       throw problem;
+    } finally {
+      this.shares.end(share, accepted);
     }
   }
 
@@ -81,13 +91,17 @@ export class IngestionRequests {
     if (route === 'batch') return this.acceptBatch(caller, bytes);
     const { eventId, headers } = await this.events.accept(route, caller, bytes);
     // The correlation id of an ingested event is the event's own (contract.md §1).
-    return { text: `{"event_id":"${eventId}"}`, headers: { ...headers, 'X-Correlation-Id': eventId } };
+    return {
+      text: `{"event_id":"${eventId}"}`,
+      headers: { ...headers, 'X-Correlation-Id': eventId },
+      events: 1,
+    };
   }
 
   private async acceptBatch(caller: IngestionCaller, bytes: Buffer): Promise<IngestionAnswer> {
     const { body, headers } = await this.batches.accept(caller, bytes);
     if (body.rejected > 0) this.refusals.count(caller.organizationId, body.rejected);
-    return { text: JSON.stringify(body), headers };
+    return { text: JSON.stringify(body), headers, events: body.accepted };
   }
 }
 

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { BatchService } from './batch.service.js';
+import { FairShares } from './fair-shares/fair-shares.js';
 import { HotRoute } from './hot-route.js';
 import { IngestionController } from './ingestion.controller.js';
 import { IngestionQueue } from './ingestion-queue.js';
@@ -13,7 +14,15 @@ import { Refusals } from './refusals.js';
 @Module({
   imports: [RateLimitsModule, TaxonomiesModule],
   controllers: [IngestionController],
-  providers: [BatchService, HotRoute, IngestionQueue, IngestionRequests, IngestionService, Refusals],
+  providers: [
+    BatchService,
+    { provide: FairShares, useFactory: () => new FairShares(() => performance.now()) },
+    HotRoute,
+    IngestionQueue,
+    IngestionRequests,
+    IngestionService,
+    Refusals,
+  ],
   exports: [HotRoute, IngestionQueue, Refusals],
 })
 export class IngestionModule {}

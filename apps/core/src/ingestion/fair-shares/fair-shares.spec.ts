@@ -1,0 +1,161 @@
+import { FairShares } from './fair-shares.js';
+
+/** Who sends how much. */
+interface Sender {
+  tenant: string;
+  /** Requests a second. */
+  perSecond: number;
+  /** Events of each. */
+  events?: number;
+}
+
+interface Told {
+  accepted: number;
+  refused: number;
+  times: number[];
+}
+
+/** A core that accepts one event after the other, in a time of its own: a step is a millisecond. */
+class Core {
+  now = 0;
+  eventMs = 1_000 / 700;
+  naturalMs = 5;
+  turnMs = 0;
+  readonly shares = new FairShares(
+    () => this.now,
+    (run) => this.turns.push({ at: this.now + this.turnMs, run }),
+  );
+  private readonly turns: { at: number; run: () => void }[] = [];
+  private queue: { since: number; left: number; endsAt?: number; told: Told; end: () => void }[] = [];
+  private readonly due = new Map<string, number>();
+
+  play(ms: number, ...senders: Sender[]): Record<string, Told> {
+    const told = Object.fromEntries(
+      senders.map(({ tenant }) => [tenant, { accepted: 0, refused: 0, times: [] } as Told]),
+    );
+    for (const end = this.now + ms; this.now < end; this.now += 1) {
+      for (const sender of senders) {
+        let due = (this.due.get(sender.tenant) ?? 0) + sender.perSecond / 1_000;
+        for (; due >= 1; due -= 1) this.ask(sender, told[sender.tenant] as Told);
+        this.due.set(sender.tenant, due);
+      }
+      this.work();
+      for (const { run } of this.turns.splice(0, this.turns.filter(({ at }) => at <= this.now).length)) run();
+    }
+    return told;
+  }
+
+  private ask({ tenant, events = 1 }: Sender, told: Told): void {
+    try {
+      const one = this.shares.begin(tenant);
+      const end = (): void => this.shares.end(one, events);
+      this.queue.push({ since: this.now, left: events * this.eventMs, told, end });
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } });
+      told.refused += 1;
+    }
+  }
+
+  private work(): void {
+    let free = 1;
+    for (const one of this.queue) {
+      const spent = Math.min(free, one.left);
+      one.left -= spent;
+      free -= spent;
+      if (one.left <= 0) one.endsAt ??= this.now + this.naturalMs;
+      if (free <= 0) break;
+    }
+    const over = this.queue.filter(({ endsAt }) => endsAt !== undefined && endsAt <= this.now);
+    this.queue = this.queue.filter((one) => !over.includes(one));
+    for (const { since, told, end } of over) {
+      told.accepted += 1;
+      told.times.push(this.now - since);
+      end();
+    }
+  }
+}
+
+function known(): Core {
+  const core = new Core();
+  core.play(10_000, { tenant: 'a', perSecond: 50 }, { tenant: 'b', perSecond: 50 });
+  return core;
+}
+
+const slowest = ({ times }: Told): number => times.toSorted((one, other) => one - other).at(-1) ?? NaN;
+
+describe('while more comes than can be accepted', () => {
+  it('a tenant under its share loses none, and is served soon; the other gets the rest', () => {
+    const core = known();
+    const senders = [
+      { tenant: 'small', perSecond: 100 },
+      { tenant: 'large', perSecond: 2_000 },
+    ];
+    expect(core.play(5_000, ...senders)['small']?.refused).toBe(0);
+    const { small, large } = core.play(30_000, ...senders) as Record<string, Told>;
+    expect(small?.refused).toBe(0);
+    expect(slowest(small as Told)).toBeLessThan(100);
+    expect(large?.accepted).toBeGreaterThan(0.9 * 600 * 30);
+  });
+
+  it('those above share equally what those under leave', () => {
+    const core = known();
+    const senders = [
+      { tenant: 'small', perSecond: 100 },
+      { tenant: 'one', perSecond: 900 },
+      { tenant: 'two', perSecond: 1_800 },
+    ];
+    core.play(5_000, ...senders);
+    const { small, one, two } = core.play(30_000, ...senders) as Record<string, Told>;
+    expect(small?.refused).toBe(0);
+    expect((one?.accepted ?? 0) / (two?.accepted ?? 1)).toBeCloseTo(1, 0);
+    expect((one?.accepted ?? 0) + (two?.accepted ?? 0)).toBeGreaterThan(0.9 * 600 * 30);
+  });
+
+  it('a batch counts all of its events', () => {
+    const core = known();
+    const senders = [
+      { tenant: 'singles', perSecond: 200 },
+      { tenant: 'batches', perSecond: 30, events: 100 },
+    ];
+    core.play(5_000, ...senders);
+    const { singles, batches } = core.play(30_000, ...senders) as Record<string, Told>;
+    expect(singles?.refused).toBe(0);
+    expect(batches?.refused).toBeGreaterThan(0);
+    expect(100 * (batches?.accepted ?? 0)).toBeGreaterThan(0.8 * 500 * 30);
+  });
+});
+
+describe('nobody is refused', () => {
+  it('who is alone, for the gateway does that', () => {
+    const core = known();
+    core.play(5_000);
+    expect(core.play(20_000, { tenant: 'a', perSecond: 1_000 })['a']?.refused).toBe(0);
+  });
+
+  it.each([
+    ['up to nine tenths of what can be accepted', {}, 315],
+    ['where core has just begun', { eventMs: 3 }, 100],
+    ['where acceptance is slow by its nature', { naturalMs: 300 }, 150],
+  ])('%s', (_, nature, perSecond) => {
+    const core = Object.assign(new Core(), nature);
+    const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond }));
+    for (const told of Object.values(core.play(60_000, ...both))) expect(told.refused).toBe(0);
+    expect(core.shares.limit).toBeUndefined();
+  });
+
+  it('of a thousand events that come at once', () => {
+    const core = known();
+    const told = core.play(1, { tenant: 'a', perSecond: 500_000 }, { tenant: 'b', perSecond: 500_000 });
+    for (const { refused } of Object.values(told)) expect(refused).toBe(0);
+    for (const { refused } of Object.values(core.play(5_000, { tenant: 'c', perSecond: 100 })))
+      expect(refused).toBe(0);
+  });
+
+  it('any more once there is enough for all', () => {
+    const core = known();
+    core.play(10_000, { tenant: 'a', perSecond: 100 }, { tenant: 'b', perSecond: 2_000 });
+    expect(core.shares.limit).toBeDefined();
+    core.play(5_000, { tenant: 'a', perSecond: 100 }, { tenant: 'b', perSecond: 200 });
+    expect(core.shares.limit).toBeUndefined();
+  });
+});

@@ -1,0 +1,184 @@
+import { metrics } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import { Counter } from 'prom-client';
+import { Demand } from './demand.js';
+
+/** So few requests at once are never too many, however long they take. */
+const LEAST = 16;
+const WINDOW_MS = 100;
+const LONGEST_WINDOW_MS = 1_000;
+const FEWEST_ANSWERS = 5;
+/** Before the gateway finds core slow, which knows no tenants: contract.md §2. */
+const TOLERABLE_MS = 30;
+const TOLERABLE_TURN_MS = 25;
+/** An event may take so many times as long as in quiet, whatever is tolerable. */
+const OVER_QUIET = 1.5;
+const NEWS = { quick: 0.1, slow: 0.01 };
+/** How much is borne before anybody is refused: windows, each counted as often as it had `LEAST` requests, four times at most. */
+const PATIENCE = 10;
+const HEAVIEST = 4;
+/** A process that has just begun compiles what it runs. */
+const QUIET_MS = 5_000;
+const CALM_MS = 2_000;
+const RAISE = 1.1;
+const STEEPEST = 0.5;
+/** The limit is reached, and worth raising, from this part of it on. */
+const REACHED = 0.8;
+/** So much of its share a tenant gets however many others come. */
+const SURE = 0.75;
+
+const refusedCounter = new Counter({
+  name: 'ingestion_overloaded_total',
+  help: 'Ingestion requests refused because their tenant sent more than its share of what could be accepted.',
+  registers: [metrics],
+});
+
+/** Few at once take so long, in milliseconds: until then the next request of the tenant would hear the same. */
+const REFUSES_FOR_MS = 20;
+
+/** Made once: whoever refuses much must not spend much on it. */
+const OVERLOADED = new Problem('overloaded', {
+  detail: 'More events come than can be accepted in time, and this organization sends more than its share.',
+  // The gateway says it again by itself, and keeps it from callers.
+  headers: { 'X-Refuses-For': String(REFUSES_FOR_MS) },
+});
+
+/** A request that is being accepted. */
+interface Accepting {
+  readonly tenant: string;
+  readonly held: number;
+  readonly since: number;
+  readonly isQuiet: boolean;
+}
+
+/**
+ * Refuses the tenants that send more than their share once events are accepted too slowly: what can be accepted is shared
+ * so that whoever asks less than an equal part gets all of it, and the others as much as each other. One tenant alone is
+ * refused nothing here: that is the gateway's, before it costs.
+ */
+export class FairShares {
+  private readonly demand: Demand;
+  /** Requests at once beyond which whoever sends more than its share is refused; undefined while nobody is. */
+  private most: number | undefined;
+  /** Events a second that a tenant may send whatever others do. */
+  private share = Infinity;
+  private accepting = 0;
+  private times: number[] = [];
+  private quietMs: number | undefined;
+  private quietUntil: number | undefined;
+  private strain = 0;
+  private calmMs = 0;
+  private window = { began: 0, crowd: 0, peak: 0, refused: false, turnMs: 0, watches: false };
+
+  constructor(
+    private readonly now: () => number,
+    private readonly nextTurn: (run: () => void) => void = setImmediate,
+  ) {
+    this.demand = new Demand(now);
+  }
+
+  /** How many requests may be accepted at once before shares count; undefined while they do not. */
+  get limit(): number | undefined {
+    return this.most;
+  }
+
+  /**
+   * A request of the tenant begins; `end` must be called.
+   * @throws Problem `overloaded`
+   */
+  begin(tenant: string): Accepting {
+    const since = this.now();
+    this.quietUntil ??= since + QUIET_MS;
+    this.look();
+    if (this.most !== undefined && this.isBeyondItsShare(tenant, this.most)) {
+      this.demand.refuse(tenant);
+      this.window.refused = true;
+      refusedCounter.inc();
+      throw OVERLOADED;
+    }
+    const isQuiet = this.accepting < LEAST / 2;
+    this.accepting += 1;
+    this.window.peak = Math.max(this.window.peak, this.accepting);
+    this.watchTurn();
+    return { tenant, held: this.demand.take(tenant), since, isQuiet };
+  }
+
+  /** It is answered: so many events of it were accepted. How long that took tells how busy core is. */
+  end({ tenant, held, since, isQuiet }: Accepting, events: number): void {
+    this.accepting -= 1;
+    this.demand.settle(tenant, held, events);
+    if (events === 0) return;
+    const took = this.now() - since;
+    this.times.push(took);
+    if (isQuiet) {
+      const known = this.quietMs ?? took;
+      this.quietMs = known + (took < known ? NEWS.quick : NEWS.slow) * (took - known);
+    }
+    this.look();
+  }
+
+  /** Who is just at its share comes again and again: beyond the limit that is too much. */
+  private isBeyondItsShare(tenant: string, most: number): boolean {
+    const part = Math.max(SURE, most / this.accepting);
+    return this.accepting >= most && this.demand.of(tenant) > this.share * part;
+  }
+
+  private watchTurn(): void {
+    const { window } = this;
+    if (window.watches || this.accepting <= LEAST) return;
+    window.watches = true;
+    const asked = this.now();
+    this.nextTurn(() => (this.window.turnMs = Math.max(this.window.turnMs, this.now() - asked)));
+  }
+
+  private look(): void {
+    const now = this.now();
+    const lasted = now - this.window.began;
+    if (lasted < WINDOW_MS || (this.times.length < FEWEST_ANSWERS && lasted < LONGEST_WINDOW_MS)) return;
+    // Whatever makes a few slow, it is not the many.
+    const gradient = this.window.peak > LEAST ? this.gradient() : RAISE;
+    if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
+    else this.adapt(this.most, gradient, lasted);
+    this.times = [];
+    const { accepting: crowd } = this;
+    this.window = { began: now, crowd, peak: crowd, refused: false, turnMs: 0, watches: false };
+  }
+
+  /** What is tolerable over what was measured. */
+  private gradient(): number {
+    const { turnMs } = this.window;
+    const ofTurns = turnMs > 0 ? TOLERABLE_TURN_MS / turnMs : Infinity;
+    if (this.times.length < FEWEST_ANSWERS) return ofTurns;
+    const median = this.times.toSorted((one, other) => one - other)[this.times.length >> 1] ?? 0;
+    return Math.min(
+      ofTurns,
+      Math.max(TOLERABLE_MS, OVER_QUIET * (this.quietMs ?? 0)) / Math.max(0.001, median),
+    );
+  }
+
+  private watch(gradient: number, windows: number): void {
+    const { peak, crowd } = this.window;
+    if (gradient >= 1 || this.now() < (this.quietUntil ?? 0)) return void (this.strain = 0);
+    // Many that came at once are borne: they become fewer.
+    if (this.accepting >= crowd) this.strain += Math.min(HEAVIEST, peak / LEAST) * windows;
+    if (this.strain >= PATIENCE) this.setLimit(peak * gradient);
+  }
+
+  private adapt(most: number, gradient: number, lasted: number): void {
+    const { refused, peak } = this.window;
+    const isReached = refused || peak >= most * REACHED;
+    this.calmMs = isReached ? 0 : this.calmMs + lasted;
+    if (this.calmMs < CALM_MS) {
+      const change = Math.max(STEEPEST, Math.min(RAISE, gradient));
+      return this.setLimit(gradient < 1 || isReached ? most * change : most);
+    }
+    this.most = undefined;
+    this.strain = this.calmMs = 0;
+  }
+
+  /** What is accepted tells what can be. */
+  private setLimit(most: number): void {
+    this.most = Math.max(LEAST, most);
+    this.share = this.demand.shareOf(this.demand.accepted);
+  }
+}
