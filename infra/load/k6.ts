@@ -9,31 +9,18 @@ export function findK6(root: string, say: (line: string) => void): Promise<strin
   return findGoProgram(K6, root, say);
 }
 
-/** Runs one k6 script to its end and reads its summary. */
+/** Runs one k6 script to its end, behind the words of `prefix`, and has it write its summary. */
 export async function runK6(
   k6: string,
   script: string,
   environment: Record<string, string>,
   summaryFile: string,
+  prefix: readonly string[] = [],
 ): Promise<void> {
   const flags = Object.entries(environment).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-  const child = spawn(
-    k6,
-    [
-      'run',
-      '--quiet',
-      '--no-usage-report',
-      '--address',
-      '',
-      ...flags,
-      '-e',
-      `SUMMARY=${summaryFile}`,
-      script,
-    ],
-    {
-      stdio: ['ignore', 'ignore', 'inherit'],
-    },
-  );
+  const run = ['run', '--quiet', '--no-usage-report', '--address', '', ...flags];
+  const [program = k6, ...words] = [...prefix, k6, ...run, '-e', `SUMMARY=${summaryFile}`, script];
+  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'inherit'] });
   const code = await foreground(child);
   if (code !== 0) throw new Error(`k6 ended with ${code}`);
 }

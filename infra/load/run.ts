@@ -15,6 +15,7 @@
  * `npm run load -- objects [--rows N] [--rate N] [--duration S]`
  * `npm run load -- live-tail [--rate N] [--duration S] [--organizations N] [--streams N] [--rounds N]`
  * `npm run load -- tenants [--rate N] [--duration S] [--organizations N,N,…]`
+ * `npm run load -- overload [--rate A..B:STEP] [--duration S]`
  *
  * Sends load to the platform that `npm start` runs on this machine and prints what came of it: latencies, drops,
  * failures, CPU by process, the conservation law, and the delay from a 202 to the timeline. Of several rates the knee:
@@ -34,7 +35,8 @@
  * `live-tail` what streams of events cost ingestion, on a core of its own. `tenants` sends the same load from one, a
  * hundred and a thousand organizations. `objects` prints what reads, writes and pages of custom objects cost among so
  * many records, on a crm of its own. `inserts` prints what storing an event costs beside how many are stored already,
- * on a PostgreSQL of its own.
+ * on a PostgreSQL of its own. `overload` gives the platform one processor and k6 another, looks for the knee and sends one
+ * and a half and three times as much.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,6 +63,7 @@ import { runLists } from './lists/command.ts';
 import { liveTailOf, measureLiveTail } from './live-tail.bench.ts';
 import { runManagement } from './management/command.ts';
 import { runMember } from './member/command.ts';
+import { runOverload } from './overload/command.ts';
 import { runOutboundWebhooks } from './outbound-webhooks/command.ts';
 import { runPasswords } from './passwords/command.ts';
 import { runProviderWebhooks } from './provider-webhooks/command.ts';
@@ -208,6 +211,11 @@ async function main(): Promise<void> {
       say,
     );
   }
+  if (kind === 'overload') {
+    const platform = await runningPlatform(values.data);
+    const rates = ratesOf(values.rate ?? '300..3000:100');
+    return runOverload({ platform, k6: await findK6(root, say), rates, duration }, say);
+  }
   if (kind === 'campaign') {
     const platform = await runningPlatform(values.data);
     return runCampaign({ platform, contacts: Number(values.contacts ?? '20000'), rate: rateOf('10') }, say);
@@ -226,7 +234,7 @@ async function main(): Promise<void> {
   const found = KINDS.find((each) => each === kind);
   if (!found)
     throw new Error(
-      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, campaign, tenants; ` +
+      `Say what to load: ${KINDS.join(', ')}, ${Object.keys(MIXED).join(', ')}, passwords, sign-in, outbound-webhooks, campaign, tenants, overload; ` +
         'or seed, inserts, segments, loyalty, authorization, background-work, import, objects, live-tail, large-organization, segments-preview.',
     );
   await measureRates(found, duration);
