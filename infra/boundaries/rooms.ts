@@ -56,6 +56,7 @@ export const HOUSES: Readonly<Record<string, House>> = {
       'members',
       'subject-requests',
       'imports',
+      'timeline',
       'attributes',
       'segments',
       'events',

@@ -1,13 +1,12 @@
 import { Module } from '@nestjs/common';
 import { timelineRoute } from '@customer-platform/authorization';
-import { ConsentsModule } from '../people/consents/consents.module.js';
-import { ContactsModule } from '../people/contacts/contacts.module.js';
 import { EventsModule } from '../events/events.module.js';
+import { PeopleModule } from '../people/people.module.js';
 import { CoreTimeline } from './core-timeline.js';
 
 /** Core's parts of the timelines of crm. */
 @Module({
-  imports: [ConsentsModule, ContactsModule, EventsModule],
+  imports: [EventsModule, PeopleModule],
   providers: [CoreTimeline, timelineRoute(CoreTimeline)],
 })
 export class TimelineModule {}
