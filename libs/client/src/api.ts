@@ -23866,6 +23866,7 @@ export type ProblemCode =
   | 'not_soft_deleted'
   | 'occurred_at_in_future'
   | 'organization_suspended'
+  | 'overloaded'
   | 'permission_denied'
   | 'placeholder_identifier'
   | 'privilege_escalation'
