@@ -4,6 +4,7 @@ import {
   answerEarly,
   clientAddress,
   EARLY_ROUTE,
+  log,
   noteOrganization,
   readAskedTimeline,
   requireStanding,
@@ -47,10 +48,13 @@ export class TimelineRoute implements EarlyRoute {
   take(request: IncomingMessage, response: ServerResponse): boolean {
     const asked = readAskedTimeline(request, this.source.path, this.types);
     if (!asked) return false;
-    void answerEarly(request, response, async () => ({
+    answerEarly(request, response, async () => ({
       text: writeTimelineParts(asked, await this.read(await this.callerOf(request), asked)),
       type: TIMELINE_TYPE,
-    }));
+    })).catch((error: unknown) => {
+      log.error({ err: error }, 'A timeline could not be answered');
+      response.destroy();
+    });
     return true;
   }
 

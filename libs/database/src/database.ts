@@ -18,7 +18,7 @@ import {
   type Transaction,
   type WorkerTransaction,
 } from './transaction.js';
-import type { Promises, ReadsOf } from './reads-at-once.js';
+import { readAtOnce, type Promises, type ReadsOf } from './reads-at-once.js';
 import { TransactionRunner } from './transaction-runner.js';
 
 /** The injection token of the module's one data source. */
@@ -135,7 +135,7 @@ export class Database {
       return this.inOrganization(where, async (tx) => (await Promise.all(ask(tx))) as unknown as T);
     const { organizationId } = where;
     ofOrganization(organizationId);
-    return this.readAtOnce({ organizationId, byKeys }, ask);
+    return this.readOnce({ organizationId, byKeys }, ask);
   }
 
   /** One transaction over work queues and look-up tables: sees the tables that carry the worker policy, no others. */
@@ -331,18 +331,18 @@ export class Database {
     return result;
   }
 
-  private async readAtOnce<T extends readonly unknown[]>(
+  private async readOnce<T extends readonly unknown[]>(
     reads: ReadsOf,
     ask: (tx: Transaction) => Promises<T>,
   ): Promise<T> {
-    let tx: OpenTransaction | undefined;
+    let runner: TransactionRunner | undefined;
     try {
-      tx = new OpenTransaction(await TransactionRunner.of(this.source));
-      return await tx.atOnce(reads, ask);
+      runner = await TransactionRunner.of(this.source);
+      return await readAtOnce(runner, reads, ask);
     } catch (error) {
       throw failureOf(withoutValues(error));
     } finally {
-      tx?.close();
+      runner?.giveBack();
     }
   }
 

@@ -1,6 +1,7 @@
 import { Query, type Connection, type PoolClient, type QueryResult } from 'pg';
 import type { EntityManager } from 'typeorm';
-import type { Transaction } from './transaction.js';
+import { forgetOldPlans, notePlans, type Transaction } from './transaction.js';
+import type { TransactionRunner } from './transaction-runner.js';
 
 /** Answers that come one by one. */
 export type Promises<T extends readonly unknown[]> = { readonly [K in keyof T]: Promise<T[K]> };
@@ -93,28 +94,30 @@ function sentValue(value: unknown): string | Buffer | null {
 /**
  * Begins, asks and commits in one message to Postgres and one back: half of what a small read costs is its ways. Each
  * statement is prepared once on each connection, so its text never changes. What is asked sees one state of the database and
- * changes nothing.
- * @param failed is told that the connection cannot be used any more
+ * changes nothing. Where they fail, which of them Postgres has prepared is not known: the connection is closed.
  */
 export async function readAtOnce<T extends readonly unknown[]>(
-  client: PoolClient,
+  runner: TransactionRunner,
   reads: ReadsOf,
   ask: (tx: Transaction) => Promises<T>,
-  failed: (error: unknown) => void,
 ): Promise<T> {
+  const { client } = runner;
   const asked = new AskedReads(reads.organizationId);
-  const answers = Promise.all(ask(asked));
+  const answers: Promise<unknown> = Promise.all(ask(asked));
   // eslint-disable-next-line house/no-swallowed-error -- whoever failed before all is sent is heard below
   answers.catch(() => undefined);
   asked.close();
   try {
+    const old = forgetOldPlans(client);
+    if (old !== undefined) await client.query(old);
+    notePlans(client);
     const results = await send(client, [BEGIN, bindingTo(reads), ...asked.statements, END]);
     asked.answer(results.slice(BEFORE, -1));
   } catch (error) {
-    failed(error);
+    runner.discard(error);
     asked.fail(error);
   }
-  return (await answers) as unknown as T;
+  return (await answers) as T;
 }
 
 function send(client: PoolClient, statements: readonly Statement[]): Promise<QueryResult[]> {

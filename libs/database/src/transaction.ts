@@ -3,7 +3,6 @@ import type { EntityManager } from 'typeorm';
 import { log } from '@customer-platform/http';
 import { DatabaseUnavailable, spoilsConnection, withoutValues } from './errors.js';
 import { isUuid } from '@customer-platform/http';
-import { readAtOnce, type Promises, type ReadsOf } from './reads-at-once.js';
 import type { TransactionRunner } from './transaction-runner.js';
 
 /**
@@ -168,17 +167,6 @@ export class OpenTransaction implements WorkerTransaction {
     }
   }
 
-  /** See `readAtOnce`. What of it Postgres has prepared is not known where it fails: the connection is closed. */
-  async atOnce<T extends readonly unknown[]>(
-    reads: ReadsOf,
-    ask: (tx: Transaction) => Promises<T>,
-  ): Promise<T> {
-    const old = forgetOldPlans(this.client);
-    if (old !== undefined) await this.client.query(old);
-    notePlans(this.client);
-    return readAtOnce(this.client, reads, ask, (error) => this.discard(error));
-  }
-
   async commit(): Promise<void> {
     // A connection that was taken back may be another's by now, with a transaction of its own.
     this.demandConnected();
@@ -255,15 +243,15 @@ interface PlansOf {
 }
 const plansOf = new WeakMap<PoolClient, PlansOf>();
 
-/** From the first statement on that is planned. */
-function notePlans(client: PoolClient): void {
+/** Notes that a connection keeps plans, from the first statement on that is planned. */
+export function notePlans(client: PoolClient): void {
   const plans = plansOf.get(client);
   if (plans) plans.since ??= performance.now();
   else plansOf.set(client, { liveMs: FIRST_PLANS_LIVE_MS, since: performance.now() });
 }
 
 /** The statement that ends the plans of a connection which has kept them for long enough. */
-function forgetOldPlans(client: PoolClient): string | undefined {
+export function forgetOldPlans(client: PoolClient): string | undefined {
   const plans = plansOf.get(client);
   if (plans?.since === undefined || performance.now() - plans.since < plans.liveMs) return undefined;
   plansOf.set(client, { liveMs: Math.min(2 * plans.liveMs, PLANS_LIVE_MS), since: undefined });
