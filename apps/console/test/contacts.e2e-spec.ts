@@ -73,6 +73,7 @@ describe('who opens a contact', () => {
     await surname.fill('Mistral');
     // Past the list, from one profile to the other.
     await page.evaluate(() => history.go(-3));
+    await visitor.dialog.getByRole('button', { name: 'Descartar' }).click();
     await visitor.isAt('Fresia');
     await visitor.settled();
     expect(await surname.count()).toBe(0);

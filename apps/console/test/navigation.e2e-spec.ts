@@ -157,6 +157,8 @@ describe('lists', () => {
     await tab.waitForURL(/\/contacts\/[0-9a-f-]{36}$/);
     expect(page.url()).toMatch(/\/contacts\?sort=created_at$/);
     await tab.close();
+    await page.keyboard.press('/');
+    await page.locator('[data-main-filter]:focus').waitFor();
   });
 });
 

@@ -16,7 +16,7 @@ export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
   const t = useTranslations('contacts');
   const { external_id, email, phone, last_seen_at } = contact;
   return (
-    <dl className="flex flex-wrap gap-x-8 gap-y-3 xl:flex-col xl:rounded-panel xl:border xl:border-line xl:p-4">
+    <dl className="flex flex-wrap gap-x-8 gap-y-3 xl:flex-col xl:flex-nowrap xl:rounded-panel xl:border xl:border-line xl:p-4">
       {email !== null && <Known name={t('fields.email')} value={email} />}
       {phone !== null && <Known name={t('fields.phone')} value={phone} />}
       {external_id !== null && <Known name={t('fields.external_id')} value={external_id} />}
@@ -32,8 +32,8 @@ export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
 function Known({ name, value }: { name: string; value: string }): ReactNode {
   return (
     <Fact name={name}>
-      <span className="inline-flex max-w-full items-center gap-1">
-        <span dir="auto" className="max-w-[18rem] truncate" title={value}>
+      <span className="inline-flex max-w-full min-w-0 items-center gap-1">
+        <span dir="auto" className="max-w-[18rem] min-w-0 truncate" title={value}>
           {value}
         </span>
         <CopyButton text={value} />

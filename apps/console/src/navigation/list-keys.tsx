@@ -7,7 +7,7 @@ import { isWriting } from '../ui/debounce.ts';
 const ROW = 'tr[data-index][tabindex], [data-chain]';
 const STEPS = ['j', 'k'];
 
-/** Keys of every page that need no click before them: `j` and `k` go into its list, `?` shows all keys. */
+/** Keys of every page that need no click before them: `j` and `k` go into its list, `/` to its filter, `?` shows all keys. */
 export function ListKeys(): ReactNode {
   const [helped, setHelped] = useState(false);
   useEffect(() => {
@@ -15,7 +15,7 @@ export function ListKeys(): ReactNode {
       const { key, target, defaultPrevented, metaKey, ctrlKey, altKey } = event;
       if (defaultPrevented || metaKey || ctrlKey || altKey || isWriting(target)) return;
       if (key === '?') setHelped(true);
-      else if (STEPS.includes(key) && enterList()) event.preventDefault();
+      else if ((STEPS.includes(key) && enterList()) || (key === '/' && enterFilter())) event.preventDefault();
     };
     window.addEventListener('keydown', pressed);
     return () => window.removeEventListener('keydown', pressed);
@@ -32,6 +32,12 @@ function enterList(): boolean {
     place.querySelector<HTMLElement>(ROW);
   row?.focus();
   return row !== null;
+}
+
+function enterFilter(): boolean {
+  const filter = document.querySelector<HTMLElement>('[data-main-filter]');
+  filter?.focus();
+  return filter !== null;
 }
 
 const KEYS = [

@@ -1,7 +1,6 @@
 import { useEffect, useRef } from 'react';
-import { isWriting } from '../ui/debounce.ts';
 
-/** Keys that hold on every page: ⌘K or Ctrl K, and `/` to the page's filter. */
+/** The key that holds on every page from its first moment: ⌘K or Ctrl K. All others come with what is around pages. */
 export function useKeys(actions: { palette: () => void }): void {
   const said = useRef(actions);
   useEffect(() => {
@@ -9,16 +8,10 @@ export function useKeys(actions: { palette: () => void }): void {
   });
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
-      if (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)) {
-        event.preventDefault();
-        // In front of a dialog nothing else can stand.
-        if (document.querySelector('dialog[open]') === null) said.current.palette();
-      } else if (event.key === '/' && !isWriting(event.target)) {
-        const filter = document.querySelector<HTMLElement>('[data-main-filter]');
-        if (filter === null) return;
-        event.preventDefault();
-        filter.focus();
-      }
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      // In front of a dialog nothing else can stand.
+      if (document.querySelector('dialog[open]') === null) said.current.palette();
     };
     window.addEventListener('keydown', pressed);
     return () => window.removeEventListener('keydown', pressed);
