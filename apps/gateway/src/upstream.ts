@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ModulesTls } from '@customer-platform/config';
 import { Problem } from '@customer-platform/problem-json';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
-import { Admission } from './admission.js';
+import { Admission, type Pending } from './admission.js';
 import { AnswerWait, mindUnread } from './answer-wait.js';
 import { type Edge, requestHeaders, responseHeaders } from './headers.js';
 import { Lane, Place } from './lane.js';
@@ -224,6 +224,13 @@ export class Upstream {
     return true;
   }
 
+  /** What is refused is refused soon, and tells nothing of the others. */
+  private learn({ request, route }: Exchange, pending: Pending, status: number, headers: Buffer[]): void {
+    if (status < 400) this.admission.answered(pending);
+    else this.admission.leave(pending);
+    if (status === 503 && route === 'ingestion') this.told.hear(request, headers);
+  }
+
   private attempt(exchange: Exchange, headers: string[], body: Body, wait: BodyWait): Promise<Outcome> {
     const { request, response, route, edge, lasts = false } = exchange;
     const lane = this.laneFor(lasts, body);
@@ -268,23 +275,15 @@ export class Upstream {
           onRequestStart: (controller) => {
             if (settled) return controller.abort(new CallerGone());
             begun = controller;
-            if (!(body instanceof LargeBody) || request.complete) return;
-            lane.waitForCaller(place);
-            wait.goesOn(lane, this.callers.now());
-            this.callers.begin(wait);
+            if (body instanceof LargeBody && !request.complete) this.waitForRest(wait, lane, place);
           },
           onResponseStart: (controller, statusCode) => {
             if (statusCode < 200) return;
-            // What is refused is refused soon, and tells nothing of the others.
-            if (statusCode < 400) this.admission.answered(pending);
-            else this.admission.leave(pending);
-            if (lasts && statusCode === 200) {
-              if (!this.takePlace(last, controller)) return;
-              lane.leave(place);
-            }
-            status = statusCode;
             const raw = (controller.rawHeaders ?? []) as Buffer[];
-            if (statusCode === 503 && route === 'ingestion') this.told.hear(request, raw);
+            this.learn(exchange, pending, statusCode, raw);
+            if (lasts && statusCode === 200 && !this.takePlace(last, controller)) return;
+            if (lasts && statusCode === 200) lane.leave(place);
+            status = statusCode;
             response.writeHead(statusCode, responseHeaders(raw, edge.correlationId));
           },
           onResponseData: (controller, chunk) => {
@@ -311,6 +310,13 @@ export class Upstream {
       });
       if (body === null || this.waitForModule(wait, fail)) lane.enter(place);
     });
+  }
+
+  /** The rest of a large body comes while the module reads it. */
+  private waitForRest(wait: BodyWait, lane: Lane, place: Place): void {
+    lane.waitForCaller(place);
+    wait.goesOn(lane, this.callers.now());
+    this.callers.begin(wait);
   }
 
   /** A body of which no more is to come until the module takes it gives way as all do that hold memory. */

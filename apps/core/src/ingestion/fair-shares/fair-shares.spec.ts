@@ -30,8 +30,8 @@ class Core {
   private readonly due = new Map<string, number>();
 
   play(ms: number, ...senders: Sender[]): Record<string, Told> {
-    const told = Object.fromEntries(
-      senders.map(({ tenant }) => [tenant, { accepted: 0, refused: 0, times: [] } as Told]),
+    const told: Record<string, Told> = Object.fromEntries(
+      senders.map(({ tenant }) => [tenant, { accepted: 0, refused: 0, times: [] }]),
     );
     for (const end = this.now + ms; this.now < end; this.now += 1) {
       for (const sender of senders) {
@@ -91,7 +91,7 @@ describe('while more comes than can be accepted', () => {
       { tenant: 'large', perSecond: 2_000 },
     ];
     expect(core.play(5_000, ...senders)['small']?.refused).toBe(0);
-    const { small, large } = core.play(30_000, ...senders) as Record<string, Told>;
+    const { small, large } = core.play(30_000, ...senders);
     expect(small?.refused).toBe(0);
     expect(slowest(small as Told)).toBeLessThan(100);
     expect(large?.accepted).toBeGreaterThan(0.9 * 600 * 30);
@@ -105,7 +105,7 @@ describe('while more comes than can be accepted', () => {
       { tenant: 'two', perSecond: 1_800 },
     ];
     core.play(5_000, ...senders);
-    const { small, one, two } = core.play(30_000, ...senders) as Record<string, Told>;
+    const { small, one, two } = core.play(30_000, ...senders);
     expect(small?.refused).toBe(0);
     expect((one?.accepted ?? 0) / (two?.accepted ?? 1)).toBeCloseTo(1, 0);
     expect((one?.accepted ?? 0) + (two?.accepted ?? 0)).toBeGreaterThan(0.9 * 600 * 30);
@@ -118,7 +118,7 @@ describe('while more comes than can be accepted', () => {
       { tenant: 'batches', perSecond: 30, events: 100 },
     ];
     core.play(5_000, ...senders);
-    const { singles, batches } = core.play(30_000, ...senders) as Record<string, Told>;
+    const { singles, batches } = core.play(30_000, ...senders);
     expect(singles?.refused).toBe(0);
     expect(batches?.refused).toBeGreaterThan(0);
     expect(100 * (batches?.accepted ?? 0)).toBeGreaterThan(0.8 * 500 * 30);
