@@ -6,7 +6,7 @@ import type { IForbiddenRuleType } from 'dependency-cruiser';
 export interface House {
   /** From the top to the ground: each may import those after it, and none before. */
   readonly rooms: readonly string[];
-  /** Whether rooms are entered by their doors alone. */
+  /** Set where rooms are entered by their doors alone. */
   readonly hasDoors: boolean;
   /** Programs of their own, of an operator: like the app's root they put together what they need of rooms. */
   readonly commands?: readonly string[];
@@ -116,7 +116,7 @@ export const HOUSES: Readonly<Record<string, House>> = {
 const workspace = join(import.meta.dirname, '../..');
 const PROVIDED = /exports:\s*\[([^\]]*)\]/;
 const IMPORTED = /import\s+\{([^}]*)\}\s+from\s+'(\.[^']+)\.js'/g;
-/** What services take and answer is part of their interface. */
+/** The bodies that services take and answer are part of their interface. */
 const BODIES = '\\.dto\\.ts$';
 
 /**

@@ -71,7 +71,7 @@ export class StoredEventLetters {
   }
 }
 
-/** What of an event its letter keeps. */
+/** The columns of an event that its letter keeps. */
 interface StoredRow {
   readonly type: 'track' | 'identify';
   readonly event: string | null;

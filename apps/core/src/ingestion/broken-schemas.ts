@@ -4,7 +4,7 @@ import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas
 
 const NO_PROPERTIES = {};
 
-/** What is known of an organization's schemas. */
+/** The schemas that an organization is known to enforce. */
 type Enforcement = Awaited<ReturnType<Enforcements['of']>>;
 
 /** What a well-formed event breaks of the schemas that its organization enforces strictly; undefined where nothing. */

@@ -27,7 +27,7 @@ export class AttributeHolds {
     return beginRegistration(tx);
   }
 
-  /** What is kept in memory of what is declared is old from here on. */
+  /** Makes old what is kept in memory of what is declared. */
   async forget(tx: Transaction): Promise<void> {
     await tx.query(RAISE_REVISION, [tx.organizationId]);
   }

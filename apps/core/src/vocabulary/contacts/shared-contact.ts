@@ -5,7 +5,7 @@ import { propertyOf, type FieldColumns, type PropertyOf } from './contact-field-
 /** What a contact is to other modules. */
 export type ContactState = 'active' | 'merged' | 'deleted' | 'erased';
 
-/** What tells the state of a contact. */
+/** The columns that tell the state of a contact. */
 interface Standing {
   mergedInto: string | null;
   deletedAt: Date | null;

@@ -11,7 +11,7 @@ interface LiveRow {
   cause: string | null;
 }
 
-/** What is live in an organization, at one instant. */
+/** Live segments of an organization with all that they ask for, as of one instant. */
 export interface LiveSegments {
   readonly revision: string | null;
   readonly segments: readonly LiveRow[];
