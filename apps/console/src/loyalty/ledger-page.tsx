@@ -1,12 +1,12 @@
 import { getRouteApi, Navigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { AdjustPoints } from '../contacts/points/adjust-points.tsx';
 import type { Transaction } from '../contacts/points/use-transaction.ts';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { lazyPart } from '../ui/lazy-part.tsx';
+import { LazyPart, lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -15,12 +15,12 @@ import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { Balance } from './balance.tsx';
 import { ContactCode } from './contact-code.tsx';
 import { LoyaltyTabs } from './loyalty-tabs.tsx';
 import { KINDS, type LedgerSearch } from './search-params.ts';
 
 const ledgerRoute = getRouteApi('/o/$organization/loyalty');
+const Balance = lazy(async () => ({ default: (await import('./balance.tsx')).Balance }));
 const TransactionPanel = lazyPart(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
 /** In place of a row in the address: the form that adds one. */
@@ -59,7 +59,11 @@ export function LedgerPage(): ReactNode {
     >
       <LoyaltyTabs />
       <LedgerFilters />
-      {known && may('loyalty.balances.read') && <Balance contactId={contact} />}
+      {known && may('loyalty.balances.read') && (
+        <LazyPart fallback={<div aria-busy className="bones h-20" />}>
+          <Balance contactId={contact} />
+        </LazyPart>
+      )}
       {contact === undefined || known ? <Ledger /> : <Empty title={t('noId')}>{t('noIdLead')}</Empty>}
     </Page>
   );

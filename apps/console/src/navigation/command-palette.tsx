@@ -66,7 +66,7 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
                   onClick={(event) => go(line, event)}
                   className="flex min-h-9 items-center gap-3 rounded-control px-3 outline-none data-highlighted:bg-hover"
                 >
-                  <bdi className="truncate">{line.label}</bdi>
+                  <bdi className="max-w-3/5 shrink-0 truncate">{line.label}</bdi>
                   <bdi className="min-w-0 grow truncate text-xs text-soft">{line.hint}</bdi>
                   <span className="shrink-0 text-xs text-soft">{line.kind}</span>
                 </Autocomplete.Item>

@@ -51,7 +51,7 @@ export const ChainRow = memo(function ChainRow(props: ChainRowProps): ReactNode 
         </span>
         <span dir="auto" className="line-clamp-2 min-w-0 grow basis-32 font-medium">
           {words.title(head)}
-          {summary !== '' && <bdi className="ml-2 font-normal text-soft">{summary}</bdi>}
+          {summary !== '' && <bdi className="ml-2 inline-block font-normal text-soft">{summary}</bdi>}
         </span>
         <Outcome chain={chain} now={now} head={head} />
         <Clock at={chain.at} />
