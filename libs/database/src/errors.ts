@@ -109,6 +109,17 @@ export function ranOut(error: unknown): boolean {
   return RAN_OUT.test(postgresFailure(error)?.code ?? '');
 }
 
+/**
+ * Whether a failure says nothing of the item that a job was at: the database is away, and the next item would meet the same.
+ * What ran out of time or memory, or met a lock that others hold, may be one item's matter, however often: the others go on
+ * without it.
+ */
+export function isAway(error: unknown): boolean {
+  return (
+    isDatabaseUnavailable(error) && !ranOut(error) && !CONTENDED.test(postgresFailure(error)?.code ?? '')
+  );
+}
+
 /** Whether a statement lost to another transaction, and all of its own may begin anew. */
 export function lostToAnother(error: unknown): boolean {
   return BEGINS_ANEW.test(codeOf(error) ?? '');

@@ -8,6 +8,7 @@ export { dataSourceOf } from './data-source.js';
 export { DatabaseModule } from './database.module.js';
 export {
   DatabaseUnavailable,
+  isAway,
   isDatabaseUnavailable,
   isTransient,
   postgresFailure,

@@ -57,6 +57,32 @@ describe('the retention of a table', () => {
     expect(await left(organizationId)).toBe(0);
   });
 
+  it('comes in the same sweep to all that lies behind rows that fail', async () => {
+    const [failing, other] = [await aged(4, 40), await aged(3, 2)];
+    const fault = await DatabaseFault.in(world.test, {
+      table: 'inbox',
+      on: 'DELETE',
+      when: `OLD.organization_id = '${failing}' AND OLD.event_id < '20000000-0000-4000-8000-000000000000'`,
+    });
+    await world.test.query(
+      `UPDATE inbox SET event_id = ('10000000-0000-4000-8000-00000000000' || n)::uuid FROM (
+         SELECT ctid AS at, row_number() OVER () - 1 AS n FROM inbox WHERE organization_id = $1 LIMIT 3) AS three
+        WHERE inbox.ctid = three.at`,
+      [failing],
+    );
+    await world.test.query(
+      `UPDATE inbox SET event_id = ('f' || substr(event_id::text, 2))::uuid
+        WHERE organization_id = $1 AND event_id::text NOT LIKE '10000000-%'`,
+      [failing],
+    );
+    const options = { name: 'spec-retention', table: 'inbox', where: 'old.claimed_at < $1', keptMs: 2 * DAY };
+    const small = new Retention(world.database, new Clock(), { ...options, rowsAtOnce: 8 });
+    expect(await small.sweep()).toBe(39);
+    expect([await left(failing), await left(other)]).toEqual([3, 0]);
+    await fault.mend();
+    expect(await small.sweep()).toBe(3);
+  });
+
   it('removes each row once, however many instances do it at once', async () => {
     await aged(3, 500);
     const removed = await Promise.all([retention(), retention(), retention()].map((one) => one.sweep()));

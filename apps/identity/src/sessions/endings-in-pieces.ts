@@ -1,13 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor, type AuditContext } from '@customer-platform/audit';
-import {
-  Clock,
-  Database,
-  isDatabaseUnavailable,
-  newId,
-  ranOut,
-  type WorkerTransaction,
-} from '@customer-platform/database';
+import { Clock, Database, isAway, newId, type WorkerTransaction } from '@customer-platform/database';
 import { FailingPieces, type FailureAllowance } from '@customer-platform/http';
 import type { EndedReason } from './session.dto.js';
 import { SessionEndings } from './session-endings.js';
@@ -191,9 +184,4 @@ export class EndingsInPieces {
   private values(organizationId: string, { byTime }: Ending): unknown[] {
     return byTime ? [organizationId, this.clock.now()] : [organizationId];
   }
-}
-
-/** Tells whether the database is away: what ran out of time or memory may be one row's doing, however often. */
-function isAway(error: unknown): boolean {
-  return isDatabaseUnavailable(error) && !ranOut(error);
 }

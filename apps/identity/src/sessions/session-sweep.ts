@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import {
   Clock,
   Database,
-  isDatabaseUnavailable,
-  ranOut,
+  isAway,
   type RetentionOptions,
   type Transaction,
 } from '@customer-platform/database';
@@ -103,7 +102,7 @@ export class SessionSweep extends WorkerJob {
       retries: (organizationId) => !this.backoff.waits(itemOf(organizationId)),
       passed: (organizationId) => this.backoff.passed(itemOf(organizationId)),
       failed: (organizationId, error) => {
-        if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
+        if (isAway(error)) throw error;
         this.backoff.failed(itemOf(organizationId), error);
       },
     });

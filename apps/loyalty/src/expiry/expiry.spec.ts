@@ -127,7 +127,10 @@ describe('a lot whose end has come', () => {
     expect(probe.events('loyalty.points.expired.v1', world.organizationId)).toEqual([]);
   });
 
-  it('is set aside where it fails, and holds back neither its own organization nor another', async () => {
+  it.each([
+    ['is refused', 'P0001'],
+    ['meets a lock that others hold', '55P03'],
+  ])('is set aside where it %s, and holds back neither its own organization nor another', async (_, code) => {
     const other = aLoyaltyWorld(app, probe);
     const ending = { kind: 'adjust', points: 1, reason: 'x', expires_at: LATER };
     const bodyOf = () => ({ ...ending, contact_id: aContact() });
@@ -137,6 +140,7 @@ describe('a lot whose end has come', () => {
       table: 'transactions',
       on: 'INSERT',
       when: `NEW.expired_lot_id = '${failing.id}'`,
+      code,
     });
     await endLot(database, failing, '2026-01-01T00:00:00.000Z');
     await endLot(database, own);

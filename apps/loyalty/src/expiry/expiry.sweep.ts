@@ -1,12 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import {
-  afterLocks,
-  Clock,
-  Database,
-  isTransient,
-  ranOut,
-  type Transaction,
-} from '@customer-platform/database';
+import { afterLocks, Clock, Database, isAway, type Transaction } from '@customer-platform/database';
 import { FailingPieces, FailureAllowance, ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { LotExpiry } from './lot-expiry.service.js';
 
@@ -163,9 +156,4 @@ export class ExpirySweep extends WorkerJob {
     const subjectRefs = free.map(({ subject_ref: ref }) => ref);
     return this.expiry.expireDue(tx, { subjectRefs, lotIds: lots }, now);
   }
-}
-
-/** Tells whether the database is away: what ran out of time or memory may be one lot's doing, however often. */
-function isAway(error: unknown): boolean {
-  return isTransient(error) && !ranOut(error);
 }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, isTransient, ranOut } from '@customer-platform/database';
+import { Clock, isAway, isTransient } from '@customer-platform/database';
 import { ItemBackoff, log } from '@customer-platform/http';
 import { isFinal } from '../sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
@@ -166,7 +166,7 @@ export class DispatchBatch {
   /** Ends one that has failed alone several times: the fault may be ours, and pass. Until then its claim runs out. */
   private async fail(send: ClaimedSend, error: unknown): Promise<void> {
     const attempts = this.stuck.failed(send.id, error);
-    if (ranOut(error) || !ItemBackoff.isAside(attempts)) return;
+    if (isTransient(error) || !ItemBackoff.isAside(attempts)) return;
     try {
       await this.settlement.settle([{ kind: 'end', send, state: 'failed', reason: 'internal_error' }]);
       this.stuck.passed(send.id);
@@ -194,9 +194,4 @@ export class DispatchBatch {
     const handOff = await this.transports.of(plan).handOff(message, flight.lease);
     await this.recorder.record({ flight, handOff });
   }
-}
-
-/** What ran out of time or memory may be one send's doing. */
-function isAway(error: unknown): boolean {
-  return isTransient(error) && !ranOut(error);
 }

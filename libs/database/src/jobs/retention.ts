@@ -2,7 +2,7 @@ import type { Provider } from '@nestjs/common';
 import { ItemBackoff, WorkerJob } from '@customer-platform/http';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
-import { isDatabaseUnavailable, ranOut } from '../errors.js';
+import { isAway } from '../errors.js';
 
 const EVERY_MS = 10 * 60_000;
 /** Of one transaction, so that none is long; unless a table has rows that take more with them. */
@@ -39,8 +39,8 @@ interface Suspects {
 /**
  * Removes the rows of a table that have had their time, or empties them, of all organizations, in steps. Several instances do it
  * side by side; a row that somebody holds is left to the next pass. Where a step fails the organizations that it lies in are
- * found, and looked through by halves once all others have had their turn, for a while in each sweep: each row that fails may
- * take 15 s. Runs where PROCESS_ROLE is not api. A step that is going on when the process ends is given up: it may take 15 s, and
+ * found, and looked through by halves once all others have had their turn, until nothing is found that can be removed, or for a
+ * while in each sweep: each row that fails may take 15 s. Runs where PROCESS_ROLE is not api. A step that is going on when the process ends is given up: it may take 15 s, and
  * a process has less to end in.
  */
 export class Retention extends WorkerJob {
@@ -89,16 +89,19 @@ export class Retention extends WorkerJob {
   /** Removes all that has had its time, until the process ends. @returns how many rows went */
   async sweep(): Promise<number> {
     const before = new Date(this.clock.now().getTime() - this.options.keptMs);
-    const known = [...this.failed];
+    let until: number | undefined;
+    let known: readonly string[] = [...this.failed];
     let removed = 0;
     try {
-      for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping;) {
-        const gone = await this.step(before);
-        step = gone.looked;
-        removed += gone.removed;
-        this.job.progressed();
+      for (let isLeft = true; isLeft;) {
+        removed += await this.steps(before);
+        // Behind those that were left out of the steps lie others of their organizations.
+        isLeft = this.suspects.length > 0;
+        until ??= performance.now() + this.lookedMs;
+        removed += await this.lookThrough(before, known, until);
+        isLeft &&= this.suspects.length === 0 && !this.job.stopping && performance.now() < until;
+        known = [];
       }
-      removed += await this.lookThrough(before, known, performance.now() + this.lookedMs);
       if (!this.isFailing) this.backoff.passed(this.options.table);
     } finally {
       // Told once, however many they are, and also where the sweep does not come to its end.
@@ -109,6 +112,17 @@ export class Retention extends WorkerJob {
 
   private get isFailing(): boolean {
     return this.failed.size > 0 || this.suspects.length > 0;
+  }
+
+  private async steps(before: Date): Promise<number> {
+    let removed = 0;
+    for (let step = this.rowsAtOnce; step === this.rowsAtOnce && !this.job.stopping;) {
+      const gone = await this.step(before);
+      step = gone.looked;
+      removed += gone.removed;
+      this.job.progressed();
+    }
+    return removed;
   }
 
   /** One of a step may fail for ever: then each organization's rows are tried by themselves, so that the others' go. */
@@ -190,11 +204,6 @@ export class Retention extends WorkerJob {
   private endIfAway(error: unknown): void {
     if (this.job.stopping || isAway(error)) throw error;
   }
-}
-
-/** The other rows would meet the same. */
-function isAway(error: unknown): boolean {
-  return isDatabaseUnavailable(error) && !ranOut(error);
 }
 
 /** A {@link Retention} as a module's provider: it runs by itself for as long as the application does. */

@@ -72,6 +72,7 @@ function aDoubler(parallel = 1) {
   const batcher = new Batcher<number, number>({
     parallel,
     singlyAfter: (error) => !(error instanceof RangeError),
+    isSlow: (error) => error instanceof Error && error.message === 'a piece is at fault',
     run: async (pieces) => {
       await new Promise<void>((resolve) => runs.push({ pieces, go: resolve }));
       if (away) throw new RangeError('away');
@@ -139,6 +140,21 @@ describe('a batcher of what comes meanwhile', () => {
     await begun(5);
     await goOn(5);
     expect(await later).toBe(10);
+  });
+
+  it('lets the rest fail where two in a row take long alone, and none beside one', async () => {
+    const { batcher, faulty, goOn } = aDoubler();
+    [2, 4, 5].forEach((slow) => faulty.add(slow));
+    const all = Promise.allSettled([2, 3, 4, 5, 6].map((piece) => batcher.add(piece)));
+    await goOn(1);
+    for (const run of [2, 3, 4, 5]) await goOn(run);
+    expect((await all).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
   });
 
   it('does not try item by item after a failure of all', async () => {

@@ -19,7 +19,12 @@ interface BatcherOptions<Item, Result> {
    * repeatable where it throws. Default: never.
    */
   readonly singlyAfter?: (error: unknown) => boolean;
+  /** Whether an item that failed so alone took long. After two in a row the rest fail as the batch did. Default: never. */
+  readonly isSlow?: (error: unknown) => boolean;
 }
+
+/** Items in a row that took long alone: then it is not one of them. */
+const MOST_SLOW = 2;
 
 interface Waiting<Item, Result> {
   readonly item: Item;
@@ -122,9 +127,24 @@ export class Batcher<Item, Result = void> {
         done.resolve((results as readonly Result[] | undefined)?.[at] as Result),
       );
     } catch (error) {
-      if (batch.length > 1 && this.options.singlyAfter?.(error))
-        for (const one of batch) await this.settle([one]);
+      if (batch.length > 1 && this.options.singlyAfter?.(error)) await this.settleSingly(batch, error);
       else for (const { done } of batch) done.reject(error);
+    }
+  }
+
+  private async settleSingly(batch: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
+    let slow = 0;
+    for (const one of batch) {
+      if (slow === MOST_SLOW) {
+        one.done.reject(error);
+        continue;
+      }
+      await this.settle([one]);
+      const failure = await one.done.promise.then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      slow = failure !== undefined && this.options.isSlow?.(failure) ? slow + 1 : 0;
     }
   }
 }
