@@ -146,11 +146,27 @@ itHoldsUpNoOther({
       },
       { on: 'DELETE' },
     ),
-    'provider-report-retention': rowsOf(
+    'provider-report-retention': oldRowsOf(
       'provider_reports',
       {
         columns: 'provider, provider_message_id, event_key, event, occurred_at, received_at, applied_at',
         values: `'generic', ${ANY}::text, ${ANY}::text, 'delivered', now(), now() - interval '1 year', now() - interval '1 year'`,
+      },
+      { on: 'DELETE' },
+    ),
+    'unknown-report-retention': oldRowsOf(
+      'provider_reports',
+      {
+        columns: 'provider, provider_message_id, event_key, event, occurred_at, received_at, due_at',
+        values: `'generic', ${ANY}::text, ${ANY}::text, 'delivered', now(), now() - interval '4 days', 'infinity'`,
+      },
+      { on: 'DELETE' },
+    ),
+    'webhook-token-retention': oldRowsOf(
+      'webhook_tokens',
+      {
+        columns: 'provider, token_hash, body_hash, expires_at',
+        values: `'generic', sha256(${ANY}::text::bytea), sha256('body'), '2026-01-01'`,
       },
       { on: 'DELETE' },
     ),

@@ -8,6 +8,7 @@ import {
   DatabaseModule,
   IdempotentCalls,
   organizationRetention,
+  retentionOf,
   ReferencesModule,
   SubjectRowsModule,
 } from '@customer-platform/database';
@@ -64,6 +65,7 @@ import { UsedTemplates } from './templates/used-templates.js';
 import { UserAddresses } from './templates/user-addresses.js';
 import { WebhookEndpointEntity } from './webhook-endpoints/webhook-endpoint.entity.js';
 import { WebhookEndpointsModule } from './webhook-endpoints/webhook-endpoints.module.js';
+import { OLD_REPORTS, UNKNOWN_REPORTS, USED_TOKENS } from './webhooks/old-reports.js';
 import { ProviderReports } from './webhooks/provider-reports.service.js';
 import { ReportSweep } from './webhooks/report-sweep.js';
 import { UsedTokens } from './webhooks/used-tokens.js';
@@ -151,6 +153,9 @@ import { WebhooksService } from './webhooks/webhooks.service.js';
     WaitingEvents,
     ProviderSignatureStrategy,
     WebhooksService,
+    retentionOf(UNKNOWN_REPORTS),
+    retentionOf(OLD_REPORTS),
+    retentionOf(USED_TOKENS),
     organizationRetention(RETAINED_SENDS, RETAINED_DELIVERIES),
   ],
 })

@@ -250,7 +250,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     },
     organization: 'follows from sends',
     archive: 'what came of a send stands in send_history',
-    removed: 'by webhooks/reports.repository.ts',
+    removed: 'by webhooks/old-reports.ts',
   },
   push_tokens: {
     erased: 'id contact_id token canonical seen_at dead',

@@ -58,6 +58,6 @@ export const WEBHOOK_TABLES: TenantTables = {
     },
     organization: 'follows from sends',
     archive: NOBODY,
-    removed: 'by webhooks/used-tokens.ts',
+    removed: 'by webhooks/old-reports.ts',
   },
 };

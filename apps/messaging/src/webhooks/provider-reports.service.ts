@@ -4,7 +4,8 @@ import {
   afterLocks,
   Clock,
   Database,
-  isDatabaseUnavailable,
+  isAway,
+  ranOut,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Batcher } from '@customer-platform/http';
@@ -60,7 +61,9 @@ const FIRST_LOOK_MS = 2_000;
 export class ProviderReports {
   private readonly taking = new Batcher<readonly NewReport[], PendingReport[]>({
     run: (calls) => this.database.acrossOrganizations((tx) => this.store(tx, calls)),
-    singlyAfter: (error) => !isDatabaseUnavailable(error),
+    // One that runs into a time limit holds up nobody else's; its own caller asks again.
+    singlyAfter: (error) => !isAway(error),
+    isSlow: ranOut,
   });
 
   constructor(

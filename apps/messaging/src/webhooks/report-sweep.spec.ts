@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { Clock, Database, Retention } from '@customer-platform/database';
 import { DatabaseFault } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+import { UNKNOWN_REPORTS } from './old-reports.js';
+import { ProviderReports } from './provider-reports.service.js';
 import { ReportSweep } from './report-sweep.js';
 
 const REPORTS = `
@@ -53,4 +57,68 @@ it('reports that each run into a time limit are left to a later look, and others
   ]);
   await sweep.run();
   expect(await waiting(failing)).toBe(0);
+});
+
+it('those of others are applied while somebody holds what one of them needs', async () => {
+  const [failing, other] = [world.organization().id, world.organization().id];
+  await world.database.query(REPORTS, [failing, 3]);
+  await world.database.query(REPORTS, [other, 1]);
+  const fault = await DatabaseFault.in(world.database, {
+    table: 'provider_reports',
+    on: 'UPDATE',
+    when: `NEW.organization_id = '${failing}' AND NEW.provider_message_id = '2' AND NEW.applied_at IS NOT NULL`,
+    code: '55P03',
+  });
+  await world.app.app.get(ReportSweep).run();
+  expect([await waiting(failing), await waiting(other)]).toEqual([1, 0]);
+  await fault.mend();
+});
+
+it('one is taken although another that comes with it runs into a time limit', async () => {
+  const [slow, other] = [world.organization().id, world.organization().id];
+  const fault = await DatabaseFault.in(world.database, {
+    table: 'provider_reports',
+    on: 'INSERT',
+    when: `NEW.organization_id = '${slow}'`,
+    code: '57014',
+  });
+  const take = (organizationId: string): Promise<void> =>
+    world.app.app.get(ProviderReports).take(
+      [
+        {
+          messageId: 'one',
+          event: 'delivered',
+          eventId: null,
+          bounceType: null,
+          occurredAt: new Date(),
+          namedSend: null,
+          stopOf: null,
+        },
+      ],
+      { organizationId, channel: 'push', provider: 'generic', correlationId: randomUUID() },
+    );
+  const outcomes = await Promise.allSettled([take(slow), take(other)]);
+  await fault.mend();
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  expect([await waiting(slow), await waiting(other)]).toEqual([0, 1]);
+});
+
+it('one is forgotten although another cannot be', async () => {
+  const { id } = world.organization();
+  await world.database.query(REPORTS, [id, 3]);
+  await world.database.query(
+    `UPDATE provider_reports SET received_at = now() - interval '73 hours' WHERE organization_id = $1`,
+    [id],
+  );
+  const fault = await DatabaseFault.in(world.database, {
+    table: 'provider_reports',
+    on: 'DELETE',
+    when: `OLD.organization_id = '${id}' AND OLD.provider_message_id = '2'`,
+  });
+  const retention = new Retention(world.app.app.get(Database), new Clock(), UNKNOWN_REPORTS);
+  await retention.sweep();
+  expect(await waiting(id)).toBe(1);
+  await fault.mend();
+  await retention.sweep();
+  expect(await waiting(id)).toBe(0);
 });

@@ -127,41 +127,6 @@ const DUE = `
 
 const OWNERS = 'SELECT DISTINCT organization_id AS id FROM provider_reports WHERE due_at <= $1';
 
-const FORGOTTEN_AT_ONCE = 5_000;
-
-/** What another transaction has in its hands is left for the next time: it holds up nothing that is older. */
-const forget = (which: string, order: string): string => `
-  DELETE FROM provider_reports WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM provider_reports WHERE ${which} AND received_at < $1
-     ORDER BY ${order} LIMIT ${String(FORGOTTEN_AT_ONCE)} FOR UPDATE SKIP LOCKED))
-  RETURNING 1`;
-
-const FORGET_UNKNOWN = forget('due_at IS NOT NULL AND applied_at IS NULL', 'due_at');
-const FORGET_APPLIED = forget('true', 'received_at');
-
-const OLD = 'received_at < $1 AND (applied_at IS NULL OR received_at < $2)';
-
-const FORGETTABLE = `
-  SELECT organization_id, provider, provider_message_id, event_key FROM provider_reports
-   WHERE ${OLD} AND ($3::uuid IS NULL
-      OR (organization_id, provider, provider_message_id, event_key) > ($3::uuid, $4::text, $5::text, $6::text))
-   ORDER BY organization_id, provider, provider_message_id, event_key LIMIT $7`;
-
-const FORGET = `
-  DELETE FROM provider_reports r
-   USING jsonb_to_recordset($3::jsonb) AS m (organization_id uuid, provider text, provider_message_id text,
-     event_key text)
-   WHERE ${OLD} AND r.organization_id = m.organization_id AND r.provider = m.provider
-     AND r.provider_message_id = m.provider_message_id AND r.event_key = m.event_key`;
-
-/** How old reports are that nobody will ask for. */
-export interface ReportAges {
-  /** Of those whose send never came. */
-  readonly unknownBefore: Date;
-  /** Of those that were applied. */
-  readonly appliedBefore: Date;
-}
-
 /** Where soft bounces of an address are counted, and nothing else waits. */
 const softLockOf = (key: string): string => lockOf(`soft bounces ${key}`);
 
@@ -266,46 +231,6 @@ export class ReportsRepository {
   async ownersOfDue(tx: WorkerTransaction, now: Date): Promise<string[]> {
     const rows = await tx.query<{ id: string }>(OWNERS, [now]);
     return rows.map(({ id }) => id);
-  }
-
-  /**
-   * Forgets some reports whose send never came, and some that nobody repeats any more.
-   * @returns whether there may be more
-   */
-  async forgetSome(tx: WorkerTransaction, unknownBefore: Date, appliedBefore: Date): Promise<boolean> {
-    const unknown = await tx.query(FORGET_UNKNOWN, [unknownBefore]);
-    const applied = await tx.query(FORGET_APPLIED, [appliedBefore]);
-    return unknown.length === FORGOTTEN_AT_ONCE || applied.length === FORGOTTEN_AT_ONCE;
-  }
-
-  /**
-   * Reports whose send never came, and those that nobody repeats any more; the next after this key. Reads the whole
-   * table: for when some of them cannot be forgotten at once.
-   */
-  async forgettable(
-    tx: WorkerTransaction,
-    { unknownBefore, appliedBefore }: ReportAges,
-    after: ReportKey | undefined,
-    most: number,
-  ): Promise<ReportKey[]> {
-    return tx.query<ReportKey>(FORGETTABLE, [
-      unknownBefore,
-      appliedBefore,
-      after?.organization_id ?? null,
-      after?.provider ?? null,
-      after?.provider_message_id ?? null,
-      after?.event_key ?? null,
-      most,
-    ]);
-  }
-
-  /** Forgets these, unless one of them was applied meanwhile. */
-  async forget(
-    tx: WorkerTransaction,
-    { unknownBefore, appliedBefore }: ReportAges,
-    keys: readonly ReportKey[],
-  ): Promise<void> {
-    await tx.query(FORGET, [unknownBefore, appliedBefore, JSON.stringify(keys.map(toKey))]);
   }
 }
 

@@ -7,7 +7,6 @@ import { NOBODY } from './report-row.js';
 
 /** Longer than a signed time is fresh, on both sides of now. */
 const KEPT_MS = 900_000;
-const FORGOTTEN_AT_ONCE = 5_000;
 
 /** The first body stays; of two calls at once one waits for the other. */
 const USE = `
@@ -15,12 +14,6 @@ const USE = `
   VALUES ($1, $2, $3, $4, $5)
   ON CONFLICT (organization_id, provider, token_hash) DO UPDATE SET body_hash = known.body_hash
   RETURNING body_hash = $4 AS same`;
-
-const FORGET = `
-  DELETE FROM webhook_tokens WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM webhook_tokens WHERE expires_at < $1 ORDER BY expires_at
-     LIMIT ${String(FORGOTTEN_AT_ONCE)} FOR UPDATE SKIP LOCKED))
-  RETURNING 1`;
 
 /**
  * The table `webhook_tokens`: tokens that a provider signed instead of a body, with the body each came with. A repeat of
@@ -48,11 +41,5 @@ export class UsedTokens {
       ]),
     );
     if (row?.same !== true) throw new Problem('invalid_signature');
-  }
-
-  /** Forgets some of those whose time is no longer fresh. @returns whether there may be more */
-  async forgetSome(now: Date): Promise<boolean> {
-    const gone = await this.database.acrossOrganizations((tx) => tx.query(FORGET, [now]));
-    return gone.length === FORGOTTEN_AT_ONCE;
   }
 }
