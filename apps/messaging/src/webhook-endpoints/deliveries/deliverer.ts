@@ -53,14 +53,14 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly queue: DeliveryQueue,
-    outcomes: DeliveryOutcomes,
+    private readonly written: DeliveryOutcomes,
     private readonly signal: DeliverySignal,
     private readonly makers: MakerRights,
     private readonly endpoints: EndpointTry,
     private readonly sockets: Sockets,
     private readonly clock: Clock,
   ) {
-    this.outcomes = new Batcher({ enough: Infinity, run: (ended) => record(outcomes, ended) });
+    this.outcomes = new Batcher({ enough: Infinity, run: (ended) => record(written, ended) });
   }
 
   onApplicationBootstrap(): void {
@@ -100,7 +100,8 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     const share = (waiting: readonly WaitingEndpoint[]): number[] => {
       // A transaction that is tried again asks again.
       given?.release();
-      const now = this.sockets.share(waiting);
+      const ready = waiting.filter(({ id }) => !this.written.waits(id));
+      const now = this.sockets.share(ready);
       given = now;
       return waiting.map(({ id }) => now.count(id));
     };

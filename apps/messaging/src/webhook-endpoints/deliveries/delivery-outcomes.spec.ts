@@ -3,6 +3,7 @@ import { Clock, newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
 import { DatabaseFault, expectStatus } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../../messaging.fixture.js';
+import { Deliverer } from './deliverer.js';
 import { DeliveryOutcomes, type EndedTry } from './delivery-outcomes.js';
 import { DeliveryQueue } from './delivery-queue.js';
 
@@ -83,5 +84,37 @@ describe('an outcome of a webhook that cannot be written', () => {
     now = new Date(now.getTime() + 3_600_000);
     await outcomes.record(await tried(status));
     expect(await statesOf(...endpoints)).toEqual([after, after]);
+  });
+
+  it('is tried apart from the others’ once it has failed, and nothing is told meanwhile', async () => {
+    const endpoints = [await anEndpoint(), await anEndpoint(), await anEndpoint()];
+    const [failing = '', ...others] = endpoints;
+    const outcomes = world.app.app.get(DeliveryOutcomes, { strict: false });
+    const deliverer = world.app.app.get(Deliverer, { strict: false });
+    const fault = await DatabaseFault.in(world.database, {
+      table: 'webhook_deliveries',
+      on: 'UPDATE',
+      when: `NEW.endpoint_id = '${failing}' AND NEW.claim IS NULL`,
+    });
+    const ended = await tried(204);
+    await outcomes.record(ended);
+    expect(await statesOf(...endpoints)).toEqual(['pending', 'delivered', 'delivered']);
+    expect(outcomes.waits(failing)).toBe(true);
+    await world.database.query('UPDATE webhook_deliveries SET due_at = $2 WHERE endpoint_id = $1', [
+      failing,
+      now,
+    ]);
+    expect(await deliverer['take']()).toBe(0);
+    now = new Date(now.getTime() + 3_600_000);
+    expect(outcomes.waits(failing)).toBe(false);
+    const before = await fault.tries();
+    await world.database.query(
+      `UPDATE webhook_deliveries SET state = 'pending', due_at = $2 WHERE endpoint_id = ANY($1)`,
+      [endpoints, now],
+    );
+    await outcomes.record(await tried(204));
+    expect((await fault.tries()) - before).toBe(1);
+    expect(await statesOf(...others)).toEqual(['delivered', 'delivered']);
+    await fault.mend();
   });
 });

@@ -1,12 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import {
-  Clock,
-  Database,
-  isDatabaseUnavailable,
-  ranOut,
-  type WorkerTransaction,
-} from '@customer-platform/database';
-import { ItemBackoff } from '@customer-platform/http';
+import { Clock, Database, isAway, type WorkerTransaction } from '@customer-platform/database';
+import { FailureAllowance, ItemBackoff } from '@customer-platform/http';
 import type { PostAnswer } from '@customer-platform/outbound';
 import type { ClaimedDelivery } from './delivery-queue.js';
 import { LONGEST_STREAK_MS, nextTry, Randomness, STREAK_GAP_MS } from './delivery-schedule.js';
@@ -29,6 +23,9 @@ export interface EndedTry {
 const GONE = 410;
 /** Tries of a delivery that are kept, the newest: those of a schedule, and of two that were asked for. */
 const MOST_TRIES = 30;
+
+/** What has failed before fails so long of one recording, perhaps at its time limit: others' outcomes wait behind it. */
+const FAILURES_MS = 10_000;
 
 const RECORD = `
   UPDATE webhook_deliveries d SET state = o.state, attempts = d.attempts + 1, claim = NULL, status_code = o.status_code,
@@ -55,8 +52,8 @@ const GO_ON_FAILING = `
 
 /**
  * Writes down how tries have ended, many at once, and switches off endpoints that are gone or fail for too long. Where that
- * fails each endpoint's are written alone; one of which they cannot be written is told and left for a while: its claims run
- * out, and it is told again under the same ids.
+ * fails each endpoint's are written alone; one of which they cannot be written is left for a while, longer each time, and
+ * told nothing meanwhile: its claims run out, and it is told again under the same ids, then apart from the others.
  */
 @Injectable()
 export class DeliveryOutcomes {
@@ -71,20 +68,36 @@ export class DeliveryOutcomes {
     this.backoff = new ItemBackoff('webhook-outcomes', clock);
   }
 
+  /** Tells whether outcomes of the endpoint could not be written a moment ago: it is told nothing until they are tried again. */
+  waits(endpointId: string): boolean {
+    return this.backoff.waits(endpointId);
+  }
+
   /** @throws what says that the database is away */
   async record(ended: readonly EndedTry[]): Promise<void> {
     const left = ended.filter(({ delivery }) => !this.backoff.waits(delivery.endpoint_id));
-    if (left.length === 0) return;
-    const ofEndpoints = Map.groupBy(left, ({ delivery }) => delivery.endpoint_id);
+    const failing = new Set(this.backoff.failing());
+    const { true: apart = [], false: others = [] } = Object.groupBy(left, ({ delivery }) =>
+      failing.has(delivery.endpoint_id) ? 'true' : 'false',
+    );
+    await this.together(others);
+    // Together with the others they would only have each of them be written alone, every time.
+    const allowance = new FailureAllowance(FAILURES_MS);
+    for (const own of byEndpoint(apart)) if (!allowance.isSpent) await this.together(own, allowance);
+  }
+
+  private async together(ended: readonly EndedTry[], allowance?: FailureAllowance): Promise<void> {
+    const [first] = ended;
+    if (first === undefined) return;
+    const ofEndpoints = byEndpoint(ended);
     try {
-      await this.write(left);
-      for (const endpointId of ofEndpoints.keys()) this.backoff.passed(endpointId);
+      const write = (): Promise<void> => this.write(ended);
+      await (allowance ? allowance.note(write) : write());
+      for (const { delivery } of ended) this.backoff.passed(delivery.endpoint_id);
     } catch (error) {
-      // The others would meet the same.
-      if (isDatabaseUnavailable(error) && !ranOut(error)) throw error;
-      const [endpointId] = ofEndpoints.keys();
-      if (ofEndpoints.size > 1) for (const alone of ofEndpoints.values()) await this.record(alone);
-      else if (endpointId !== undefined) this.backoff.failed(endpointId, error);
+      if (isAway(error)) throw error;
+      if (ofEndpoints.length === 1) this.backoff.failed(first.delivery.endpoint_id, error);
+      else for (const own of ofEndpoints) await this.together(own);
     }
   }
 
@@ -148,6 +161,10 @@ export class DeliveryOutcomes {
       .filter(({ since }) => now.getTime() - since.getTime() >= LONGEST_STREAK_MS)
       .flatMap((row) => ill.get(placeOf(row))?.delivery ?? []);
   }
+}
+
+function byEndpoint(ended: readonly EndedTry[]): EndedTry[][] {
+  return [...Map.groupBy(ended, ({ delivery }) => delivery.endpoint_id).values()];
 }
 
 function isTaken(answer: DeliveryAnswer): boolean {
