@@ -64,7 +64,8 @@ export class BatchReader {
     private readonly rights: CarriedRights,
   ) {}
 
-  async read(sends: readonly ClaimedSend[]): Promise<BatchFacts> {
+  /** @param options.keeps false: nothing is noted of makers who are found on the way */
+  async read(sends: readonly ClaimedSend[], { keeps = true } = {}): Promise<BatchFacts> {
     const recipients = await this.recipients.resolve(sends);
     const contacts = contactsOf(sends, recipients);
     const { sources, plans, ...facts } = await this.database.acrossOrganizations(
@@ -104,8 +105,8 @@ export class BatchReader {
       },
       { onePlan: true },
     );
-    const standings = await this.rights.standings(sends, sources);
-    const channels = await this.rights.ofChannels(plans.values());
+    const standings = await this.rights.standings(sends, sources, keeps);
+    const channels = await this.rights.ofChannels(plans.values(), keeps);
     return {
       ...facts,
       standing: (send) => standings.get(send.id),

@@ -96,8 +96,11 @@ export class CarriedRights {
     };
   }
 
-  /** By the ids of sends. Outside of any transaction: the registry may be asked. */
-  standings(sends: readonly ClaimedSend[], sources: SendSources): Promise<Standings> {
+  /**
+   * By the ids of sends. Outside of any transaction: the registry may be asked.
+   * @param keeps false: nothing is noted, where it is only asked what would be
+   */
+  standings(sends: readonly ClaimedSend[], sources: SendSources, keeps: boolean): Promise<Standings> {
     return this.judge(
       sends.map((send) => ({
         id: send.id,
@@ -105,11 +108,12 @@ export class CarriedRights {
         of: send.runId === null ? 'rule' : 'campaign',
         place: [send.organizationId, send.sourceId],
       })),
+      keeps,
     );
   }
 
   /** Of the organizations' channels, likewise. */
-  ofChannels(plans: Iterable<SendingPlan>): Promise<Standings> {
+  ofChannels(plans: Iterable<SendingPlan>, keeps: boolean): Promise<Standings> {
     return this.judge(
       Array.from(plans, ({ organizationId: id, carried }) => ({
         id,
@@ -117,11 +121,12 @@ export class CarriedRights {
         of: 'channels',
         place: [id],
       })),
+      keeps,
     );
   }
 
   /** All at once: where the registry is silent, nobody waits for more than one answer. */
-  private async judge(all: readonly Judged[]): Promise<Standings> {
+  private async judge(all: readonly Judged[], keeps: boolean): Promise<Standings> {
     const found = new Map<string, Standing | 'unknown'>();
     const kept = new Map<string, Judged>();
     const judgeOne = async (one: Judged): Promise<void> => {
@@ -131,7 +136,7 @@ export class CarriedRights {
       if (standing === 'permitted' && one.carried.makerSince === null) kept.set(one.place.join(' '), one);
     };
     await Promise.all(all.map(judgeOne));
-    for (const one of kept.values()) await this.keep(one);
+    if (keeps) for (const one of kept.values()) await this.keep(one);
     return found;
   }
 

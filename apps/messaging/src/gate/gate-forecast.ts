@@ -59,7 +59,7 @@ export class GateForecast {
   async of(sends: readonly ClaimedSend[]): Promise<ReadonlyMap<string, Forecast>> {
     const forecasts = new Map<string, Forecast>();
     if (sends.length === 0) return forecasts;
-    const facts = await this.reader.read(sends);
+    const facts = await this.reader.read(sends, { keeps: false });
     const now = this.clock.now();
     const foreseen: Foreseen[] = [];
     for (const send of sends) {

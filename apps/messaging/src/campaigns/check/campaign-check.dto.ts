@@ -33,7 +33,7 @@ export class CheckedMessageProblemDto {
   @ApiProperty({
     description:
       '`render_failed`, `render_limit_exceeded` or `template_invalid`: every send may fail so. `permission_denied`: the ' +
-      'caller lacks `core.contacts.read`.',
+      'caller lacks `core.contacts.read`. `not_permitted` or `organization_suspended`: all who would get it wait for that.',
   })
   @IsString()
   code: string;

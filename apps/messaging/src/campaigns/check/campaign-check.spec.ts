@@ -113,6 +113,38 @@ describe('POST /v1/messaging/campaigns/{id}/check', () => {
     expect(await shop.shown(campaign)).toMatchObject({ state: 'draft', last_run: null });
   });
 
+  it('notes no maker of settings that were there before makers were', async () => {
+    const shop = world.organization();
+    await settle(shop, { host: 'localhost', username: 'shop', password: 'one' });
+    await world.messaging.database.query(
+      'UPDATE channel_settings SET maker_since = NULL WHERE organization_id = $1 AND maker_id IS NOT NULL',
+      [shop.id],
+    );
+    expect(await check(shop, await shop.campaign(world.people(2)))).toMatchObject({ reachable: 2 });
+    const [row] = await world.messaging.database.query(
+      'SELECT maker_type, maker_since FROM channel_settings WHERE organization_id = $1',
+      [shop.id],
+    );
+    expect(row).toEqual({ maker_type: 'api_key', maker_since: null });
+  });
+
+  it('says why no message is shown where nobody answers for the channel', async () => {
+    const shop = world.organization();
+    await settle(shop, { host: 'localhost', username: 'shop', password: 'one' });
+    const campaign = await shop.campaign(world.people(2));
+    await world.messaging.database.query(
+      'UPDATE channel_settings SET maker_id = gen_random_uuid() WHERE organization_id = $1 AND maker_since IS NOT NULL',
+      [shop.id],
+    );
+    expect(await check(shop, campaign)).toMatchObject({
+      complete: true,
+      reachable: 2,
+      waiting_reasons: { not_permitted: 2 },
+      message: null,
+      message_problem: { code: 'not_permitted', detail: expect.any(String) as string },
+    });
+  });
+
   it('goes by consent, by topics that nobody gets unasked, and by what people chose', async () => {
     const shop = world.organization();
     const topics = [{ key: 'news', name: 'News', channels: ['email'], default: false }];

@@ -189,6 +189,7 @@ export class CampaignCheck {
   private async show({ context, campaign, tally, first }: Looking): Promise<void> {
     const sampled = await first.promise;
     if (sampled) tally.show(await this.samples.of(context, campaign, sampled));
+    else tally.showNone();
   }
 }
 

@@ -3,6 +3,13 @@ import type { CampaignCheckDto } from './campaign-check.dto.js';
 
 type Counts = Record<string, number>;
 
+/** Why nobody's message is shown where all who are reached wait for the organization itself. */
+const UNSHOWN = {
+  organization_suspended:
+    'The organization is suspended: all who would get the message wait until it is not.',
+  not_permitted: 'Nobody who may read messages answers for the channel: all wait until somebody does.',
+} as const;
+
 /** Counts what members of an audience come to; it is told at any time. */
 export class CheckTally {
   /** Nobody asks any more: whoever still looks at members stops. */
@@ -34,6 +41,12 @@ export class CheckTally {
 
   show(sample: Pick<CampaignCheckDto, 'message' | 'message_problem'>): void {
     this.sample = sample;
+  }
+
+  /** Nobody was found of whom the message could be shown: says why, where somebody would get it later. */
+  showNone(): void {
+    for (const [code, detail] of Object.entries(UNSHOWN))
+      if (this.waiting[code]) this.show({ message: null, message_problem: { code, detail } });
   }
 
   /** All were looked at. */
