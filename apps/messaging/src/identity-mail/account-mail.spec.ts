@@ -105,6 +105,12 @@ describe('who has a password or a factor changed', () => {
       'Your second factors were removed from your account',
     ]);
     expect(mails[0]?.text).toContain('“Phone” and “Tablet”');
+    // What a person calls their things is kept by nobody whom their end would reach.
+    const kept = await world.database.query(
+      `SELECT recipient::text AS recipient FROM sends WHERE correlation_id = $1`,
+      [first.correlationId],
+    );
+    expect(kept).toEqual([{ recipient: expect.not.stringMatching(/Phone|Tablet|names/) as string }]);
   });
 
   it('is mailed once, however often it is told of, in the own language', async () => {
@@ -136,7 +142,10 @@ describe('who has a password or a factor changed', () => {
     await organization.api.post(SUPPRESSIONS, { channel: 'email', address: free.address });
     await platform.api.post(SUPPRESSIONS, { channel: 'email', address: stopped.address });
     await settled(organization.api, (await told(free.event)).id, 'sent');
-    await settled(organization.api, (await told(stopped.event)).id, 'suppressed');
+    const named = { ...stopped.event, data: { ...stopped.event.data, names: ['Phone'] } };
+    const ended = await settled(organization.api, (await told(named)).id, 'suppressed');
+    const [row] = await world.database.query('SELECT recipient FROM sends WHERE id = $1', [ended.id]);
+    expect(JSON.stringify(row)).not.toContain('Phone');
     expect(world.mail.to(stopped.address)).toEqual([]);
   });
 

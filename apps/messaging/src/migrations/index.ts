@@ -60,6 +60,7 @@ import { NoteMakersOfCampaigns1768422000000 } from './1768422000000-note-makers-
 import { FindMakersOfCampaigns1768422010000 } from './1768422010000-find-makers-of-campaigns.js';
 import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
 import { WithholdContacts1768930000000 } from './1768930000000-withhold-contacts.js';
+import { ForgetNamesOfFactors1768934000000 } from './1768934000000-forget-names-of-factors.js';
 import { KeepLiftedSuppressions1768942000000 } from './1768942000000-keep-lifted-suppressions.js';
 
 /** All migrations of messaging, oldest first. */
@@ -125,5 +126,6 @@ export const migrations: MigrationClass[] = [
   FindMakersOfCampaigns1768422010000,
   SortNamesByLanguage1768431000000,
   WithholdContacts1768930000000,
+  ForgetNamesOfFactors1768934000000,
   KeepLiftedSuppressions1768942000000,
 ];
