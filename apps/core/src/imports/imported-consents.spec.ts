@@ -1,4 +1,6 @@
 import { expectStatus, type Caller } from '@customer-platform/testing';
+import type { ContactDto } from '../contacts/contact.dto.js';
+import { merge, undo } from '../contacts/merge/merge.fixture.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, imported, lines } from './import.fixture.js';
 
@@ -43,6 +45,39 @@ async function statesOf(caller: Caller): Promise<[string | null, string][]> {
   );
   return body.data.map(({ channel, status }): [string | null, string] => [channel, status]).sort();
 }
+
+describe('an undated refusal in a file, of a contact that was merged', () => {
+  it.each([
+    ['itself', 'i-1', 'i-2'],
+    ['by the id of the other', 'i-2', 'i-2'],
+    ['itself, having refused before', 'i-1', 'i-1'],
+  ])('is said now, of both: %s', async (_, named, refusedBefore) => {
+    const { caller } = core.anOrganization();
+    const file = (id: string, status: string) =>
+      imported(caller, lines('id,all,at', `${id},${status},`), { mapping: MAPPING });
+    const held = async (id: string): Promise<ContactDto> => {
+      const found = await caller.get<{ data: ContactDto[] }>(`/v1/core/contacts?external_id=${id}`);
+      const [contact] = found.body.data;
+      if (!contact) throw new Error('the contact is there');
+      return contact;
+    };
+    for (const id of ['i-1', 'i-2'])
+      expectStatus(await caller.post('/v1/core/contacts', { external_id: id }), 201);
+    const [survivor, merged] = [await held('i-1'), await held('i-2')];
+    await file(refusedBefore, 'withdrawn');
+    const granted = refusedBefore === 'i-1' ? merged : survivor;
+    const form = { purpose: 'marketing', status: 'granted', notice_version: 'v1', method: 'form' };
+    expectStatus(await caller.post(`/v1/core/contacts/${granted.id}/consents`, form), 201);
+    const done = await merge(caller, survivor, merged);
+    expect((await file(named, 'withdrawn')).rows).toMatchObject({ updated: 1, unchanged: 0 });
+    expect((await file(named, 'withdrawn')).rows).toMatchObject({ updated: 0, unchanged: 1 });
+    await undo(caller, done);
+    for (const { id } of [survivor, merged]) {
+      const { body } = await caller.get<{ data: { status: string }[] }>(`/v1/core/contacts/${id}/consents`);
+      expect(body.data.map(({ status }) => status)).toEqual(['withdrawn']);
+    }
+  });
+});
 
 describe('a refusal of all channels in a file', () => {
   it('is news where one was granted since, and none the next night', async () => {

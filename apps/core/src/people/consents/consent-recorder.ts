@@ -133,7 +133,8 @@ export class ConsentRecorder {
 
   /**
    * As `record`, of many contacts in a few statements; audit is the caller's. What holds already by the same notice is not
-   * appended again: a file that comes every night would fill the history.
+   * appended again: a file that comes every night would fill the history. A refusal that is said for the first time since a
+   * merge is.
    * @returns those that were appended
    */
   async recordAll(
@@ -191,9 +192,8 @@ export class ConsentRecorder {
     const latest = Math.max(...all.map(({ row }) => row.occurred_at.getTime()));
     const now = new Date(Math.max(this.clock.now().getTime(), latest));
     const befores = await this.consents.statesOf(tx, all.map(pairOf), now);
-    const said = all
-      .map((one, at) => ({ ...one, before: befores[at] }))
-      .filter((one) => !onlyNews || !isSaidAlready(one));
+    const asked = all.map((one, at) => ({ ...one, before: befores[at] }));
+    const said = onlyNews ? await this.newsOf(tx, asked) : asked;
     if (said.length === 0) return [];
     await this.consents.append(tx, rowsOf(said), now);
     const news = [...said, ...(await this.refusedAgain(tx, said, now))];
@@ -210,6 +210,19 @@ export class ConsentRecorder {
       news.map(({ row }) => ({ contactId: row.contact_id, cause, purposes: [row.purpose], correlationId })),
     );
     return rowsOf(said);
+  }
+
+  /** Without what holds already; but what is refused now is refused by both of a merge, whatever held before it. */
+  private async newsOf<R extends Recorded & { isDated: boolean }>(
+    tx: Transaction,
+    asked: readonly R[],
+  ): Promise<R[]> {
+    const merged = asked.filter(
+      (one) => isSaidAlready(one) && !one.isDated && one.row.status !== 'granted' && one.ids.length > 1,
+    );
+    const before = await this.consents.beforeMerges(tx, merged.map(pairOf));
+    const again = new Set(before.map((at) => merged[at]));
+    return asked.filter((one) => !isSaidAlready(one) || again.has(one));
   }
 
   /**

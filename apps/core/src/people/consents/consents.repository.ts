@@ -118,6 +118,24 @@ const ONLY_REPEATED = `
         AND said.occurred_at > refusal.at AND said.purpose = refusal.purpose AND said.status = 'granted'
         AND said.method <> '${BY_MERGE}' AND (said.channel IS NULL OR said.channel = pair.channel))`;
 
+/**
+ * The refusals whose contact has survived a merge since anything of the kind was said of it: what was said before, and
+ * what a merge repeated, does not go to both when they part.
+ */
+const BEFORE_MERGES = `
+  SELECT refusal.place::int AS place
+    FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS refusal (ids, purpose, channel, place)
+   CROSS JOIN LATERAL (
+     SELECT max(merged_at) AS at FROM contact_merges
+      WHERE organization_id = $1 AND survivor_id = ANY(string_to_array(refusal.ids, ',')::uuid[])
+        AND status = 'merged') AS merge
+   WHERE merge.at IS NOT NULL AND NOT EXISTS (
+     SELECT FROM consent_events AS said
+      WHERE said.organization_id = $1 AND said.contact_id = ANY(string_to_array(refusal.ids, ',')::uuid[])
+        AND said.purpose = refusal.purpose AND (said.channel IS NULL OR said.channel = refusal.channel)
+        AND said.status IN ('withdrawn', 'denied') AND said.method IS DISTINCT FROM '${BY_MERGE}'
+        AND said.recorded_at >= merge.at)`;
+
 /** What a consent is about, and of whom: all ids of one contact. */
 export interface ConsentPair {
   readonly ids: readonly string[];
@@ -243,6 +261,18 @@ export class ConsentsRepository {
       refusals.map(({ at }) => at),
     ]);
     return rows.map(({ place, channel }) => ({ place: place - 1, channel }));
+  }
+
+  /** The refusals, by their places in the list, that nobody has said since the contact last survived a merge. */
+  async beforeMerges(tx: Transaction, refusals: readonly ConsentPair[]): Promise<number[]> {
+    if (refusals.length === 0) return [];
+    const rows = await tx.query<{ place: number }>(BEFORE_MERGES, [
+      tx.organizationId,
+      refusals.map(({ ids }) => ids.join()),
+      refusals.map(({ purpose }) => purpose),
+      refusals.map(({ channel }) => channel),
+    ]);
+    return rows.map(({ place }) => place - 1);
   }
 
   /** What held for one pair at an instant; undefined if nothing was ever said about it. */

@@ -78,7 +78,22 @@ export class ContactDrafts {
     if (onExisting === 'fail')
       throw refusal(matchBy, 'duplicate_value', `A contact has this \`${matchBy}\` already.`);
     if (onExisting === 'skip') return { outcome: 'skipped', contactId: owner.contactId };
-    return this.update(owner.contactId, body);
+    return this.update(owner.contactId, this.withoutFormerName(owner.contactId, body, named));
+  }
+
+  /** A contact that was merged is still named by its external id: that is one of its survivor's, and is to replace none. */
+  private withoutFormerName(
+    contactId: string,
+    body: CreateContactDto,
+    named: readonly Identifier[],
+  ): CreateContactDto {
+    const name = named.find(({ type }) => type === 'external_id');
+    const holder = name && this.known.owners.get(keyOf(name));
+    const { contact } = this.drafts.get(contactId) ?? this.draftOf(contactId);
+    if (holder?.deleted !== false || holder.contactId !== contactId || contact.externalId === null)
+      return body;
+    const { external_id: _, ...rest } = body;
+    return rest;
   }
 
   private ownerOf(named: readonly Identifier[]): OwnedIdentity | undefined {
