@@ -280,7 +280,7 @@ export const CORE_TENANT_TABLES: TenantTables = {
   },
   subject_archives: {
     erased:
-      'subject_request_id contact_ids portable locale correlation_id step module after pieces key_sealed claim claimed_until moved_at created_at expires_at national_ids_of',
+      'subject_request_id contact_ids portable locale correlation_id step module after pieces key_sealed claim claimed_until moved_at created_at expires_at national_ids_of tenant_id',
     organization: 'follows from subject_requests',
     archive: 'it is the archive',
     removed: 'by subject-requests/subject-requests.module.ts',

@@ -55,6 +55,7 @@ import { KeepProofsOfUnreadableRecords1768413000000 } from './1768413000000-keep
 import { NoteTenantsOfImports1768428000000 } from './1768428000000-note-tenants-of-imports.js';
 import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
 import { KeepFormsOfImportedNumbers1768540100000 } from './1768540100000-keep-forms-of-imported-numbers.js';
+import { NoteTenantsOfArchives1768933000000 } from './1768933000000-note-tenants-of-archives.js';
 import { CreateTenantTallies1768941000000 } from './1768941000000-create-tenant-tallies.js';
 import { NoteVerifiedRows1768941100000 } from './1768941100000-note-verified-rows.js';
 
@@ -116,6 +117,7 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   NoteTenantsOfImports1768428000000,
   SortNamesByLanguage1768431000000,
   KeepFormsOfImportedNumbers1768540100000,
+  NoteTenantsOfArchives1768933000000,
   CreateTenantTallies1768941000000,
   NoteVerifiedRows1768941100000,
 ];

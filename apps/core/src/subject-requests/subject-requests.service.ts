@@ -134,7 +134,7 @@ export class SubjectRequestsService {
       await this.record(tx, context, opened, ['state', 'type', 'contact_id']);
       await this.outbox.append(tx, requestEvent(tx.organizationId, opened, 'received'));
       const { verification } = body;
-      if (verification) await this.verify(tx, opened, verification, verifiedAt);
+      if (verification) await this.verify(tx, context, opened, verification, verifiedAt);
       return this.tagged(tx, context, opened.id);
     });
   }
@@ -157,7 +157,8 @@ export class SubjectRequestsService {
       requireMatch(context.ifMatch, tagOf(row));
       if (given.length === 0) return this.tagged(tx, context, id);
       let changed: SubjectRequestRow;
-      if (verification) changed = await this.verify(tx, demandVerifying(row), verification, verifiedAt);
+      if (verification)
+        changed = await this.verify(tx, context, demandVerifying(row), verification, verifiedAt);
       else if (rejection) changed = await this.reject(tx, demandRejectable(row), rejection);
       else if (completion) changed = await this.byHand.complete(tx, context, row, completion.outcome);
       else changed = await this.extend(tx, row, reason ?? '');
@@ -168,6 +169,7 @@ export class SubjectRequestsService {
 
   private async verify(
     tx: Transaction,
+    context: RequestContext,
     { id, contact_id: contactId, correlation_id: correlationId }: SubjectRequestRow,
     { method, reference = null }: VerificationInputDto,
     verifiedAt: Date,
@@ -180,7 +182,7 @@ export class SubjectRequestsService {
     if (verified.type === 'erasure') {
       await this.erasure.begin(tx, { id, contactId, correlationId });
       tx.afterCommit(() => this.signal.raise());
-    } else if (ARCHIVED.includes(verified.type)) await this.archive.begin(tx, verified);
+    } else if (ARCHIVED.includes(verified.type)) await this.archive.begin(tx, context, verified);
     return verified;
   }
 

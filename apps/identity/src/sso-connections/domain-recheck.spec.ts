@@ -185,6 +185,38 @@ describe('the daily look at the proofs of SSO domains', () => {
     },
   );
 
+  it('takes turns by tenant, in however many organizations one of them has domains', async () => {
+    const [parent, single] = [
+      await bench.connection(provider.issuer),
+      await bench.connection(provider.issuer),
+    ];
+    const { database } = bench.identity;
+    const children = Array.from({ length: 12 }, () => newId());
+    const copied = (table: string, changes: string) =>
+      database.query(
+        `INSERT INTO ${table} SELECT (jsonb_populate_record(own, jsonb_build_object('organization_id', child, ${changes}))).*
+           FROM ${table} AS own, unnest($2::uuid[]) AS child WHERE own.organization_id = $1`,
+        [parent.organization.id, children],
+      );
+    await copied(
+      'organizations',
+      `'id', child, 'parent_id', own.id, 'path', own.path || child, 'slug', 'child-' || child`,
+    );
+    await copied('sso_connections', `'id', child`);
+    await copied(
+      'sso_domains',
+      `'connection_id', child, 'domain', child || '.example.com', 'next_check_at', now() - interval '1 hour'`,
+    );
+    await database.query(
+      `UPDATE sso_domains SET next_check_at = now() - interval '1 second' WHERE connection_id = $1`,
+      [single.id],
+    );
+    const due = await bench.identity.app.app.get(DomainRecheck, { strict: false })['next']();
+    expect(due).toHaveLength(10);
+    expect(due).toContain(single.domain);
+    await database.query('DELETE FROM sso_domains WHERE connection_id = ANY($1::uuid[])', [children]);
+  });
+
   it('takes a proof as the release before had it for as long as the provider is the same', async () => {
     const connection = await bench.connection(provider.issuer);
     const [claim] = await bench.identity.database.query<{ names_provider: boolean }>(

@@ -49,12 +49,19 @@ interface Standing extends Claim {
   readonly nextCheckAt: Date;
 }
 
-/** Finds of each organization the one that has waited longest before the second of any. */
+/**
+ * Finds of each tenant the one that has waited longest before the second of any, and within a tenant the same by
+ * organization: whoever founds further ones has no more turns.
+ */
 const NEXT = `
   SELECT domain FROM (
-    SELECT domain, next_check_at,
-           row_number() OVER (PARTITION BY organization_id ORDER BY next_check_at, domain) AS turn
-      FROM sso_domains WHERE next_check_at <= $1 AND domain <> ALL ($2::text[])) AS waiting
+    SELECT domain, next_check_at, row_number() OVER (PARTITION BY tenant ORDER BY turn, next_check_at, domain) AS turn
+      FROM (
+        SELECT claim.domain, claim.next_check_at, coalesce(owner.path[2], owner.path[1]) AS tenant,
+               row_number() OVER (PARTITION BY claim.organization_id
+                                  ORDER BY claim.next_check_at, claim.domain) AS turn
+          FROM sso_domains AS claim JOIN organizations AS owner ON owner.organization_id = claim.organization_id
+         WHERE claim.next_check_at <= $1 AND claim.domain <> ALL ($2::text[])) AS own) AS waiting
    ORDER BY turn, next_check_at LIMIT ${String(AT_ONCE)}`;
 /** Each by itself, so that it is known which cannot be taken. What two instances see at once one of them has. */
 const TAKE = `

@@ -12,7 +12,7 @@ import { Claims, type DueGroup, type GroupShare } from './claims.js';
 import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
 import { fairShares, type Wanting } from './fair-shares.js';
 import { Slots } from './slots.js';
-import { TenantTurns, type Turn } from './tenant-turns.js';
+import { TenantTurns, type Turn } from '../organizations/tenant-turns.js';
 import { Transports } from './transports/transports.js';
 
 /** What one dispatcher takes up. */

@@ -8,8 +8,9 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
+import { ItemBackoff, LatestTurns, log, PollingJob, type TurnOwner } from '@customer-platform/http';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { Tenants } from '../organizations/tenants.js';
 
 /** What is done to many rows behind a request or an event that has been answered. */
 export type JobKind =
@@ -55,24 +56,25 @@ const ADD = `
   ON CONFLICT (organization_id, kind, target_id) DO UPDATE
     SET until = greatest(j.until, excluded.until), position = NULL, due_at = excluded.due_at`;
 
-/**
- * Organizations take turns: whose job was longest without a piece is next. Without those that cannot be put off. Costs as
- * much as there are organizations with jobs, however many jobs one of them has. Goes through the turns in their order and
- * stops at the first with a job that is free, so that no other row is locked.
- */
-const TAKE = `
+/** Costs as much as there are organizations with jobs, however many jobs one of them has. */
+const ORGANIZATIONS = `
   WITH RECURSIVE organizations AS (
     (SELECT organization_id AS id FROM background_jobs ORDER BY organization_id LIMIT 1)
     UNION ALL
     SELECT (SELECT organization_id FROM background_jobs WHERE organization_id > organizations.id
              ORDER BY organization_id LIMIT 1)
       FROM organizations WHERE organizations.id IS NOT NULL
-  ), turns AS (
-    SELECT id, (SELECT max(worked_at) FROM background_jobs WHERE organization_id = organizations.id) AS worked_at
-      FROM organizations WHERE id IS NOT NULL ORDER BY 2, 1 OFFSET 0
   )
+  SELECT id, (SELECT max(worked_at) FROM background_jobs WHERE organization_id = organizations.id) AS worked_at
+    FROM organizations WHERE id IS NOT NULL ORDER BY 2, 1`;
+
+/**
+ * The job that was longest without a piece, of the first of these organizations that has one which is due and free: no other
+ * row is locked. Without those that cannot be put off.
+ */
+const TAKE = `
   SELECT j.organization_id, j.kind, j.target_id, j.until, j.position
-    FROM turns, LATERAL (
+    FROM unnest($3::uuid[]) AS turns (id), LATERAL (
       SELECT * FROM background_jobs
        WHERE organization_id = turns.id AND due_at <= $1
          AND NOT concat_ws('/', organization_id, kind, target_id) = ANY($2::text[])
@@ -118,11 +120,13 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
 
   /** Tells of jobs that fail, and keeps from the turns those of which not even the failure can be written down. */
   private readonly backoff: ItemBackoff;
+  private readonly latest = new LatestTurns();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
     private readonly database: Database,
     private readonly clock: Clock,
+    private readonly tenants: Tenants,
   ) {
     this.backoff = new ItemBackoff('background-jobs', clock);
   }
@@ -157,9 +161,12 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
     let taken: Job | undefined;
     try {
       const taking = async (tx: WorkerTransaction): Promise<void> => {
-        const [job] = await tx.query<Job>(TAKE, [this.clock.now(), this.backoff.waiting()]);
+        const turns = await this.turns(tx);
+        const [job] = await tx.query<Job>(TAKE, [this.clock.now(), this.backoff.waiting(), turns]);
         // Of a transaction that begins anew the job may be another one, or none.
         taken = job;
+        if (job) this.latest.had(this.ownerOf(job.organization_id));
+        else if (turns.length === 0) this.latest.forget();
         if (!job) return;
         await tx.query(AS_USUAL);
         await this.advance(tx, job);
@@ -171,6 +178,18 @@ export class BackgroundJobs implements OnApplicationBootstrap, OnApplicationShut
       await this.putOff(taken, error);
     }
     return taken !== undefined;
+  }
+
+  /** The organizations with jobs: tenants take turns, in a tenant its organizations, then comes whose job was longest without a piece. */
+  private async turns(tx: WorkerTransaction): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(ORGANIZATIONS);
+    return this.latest
+      .inOrder(rows.map(({ id }) => this.ownerOf(id)))
+      .map(({ organizationId }) => organizationId);
+  }
+
+  private ownerOf(organizationId: string): TurnOwner {
+    return { tenant: this.tenants.of(organizationId), organizationId };
   }
 
   private async advance(tx: WorkerTransaction, job: Job): Promise<void> {

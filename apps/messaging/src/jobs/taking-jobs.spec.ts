@@ -1,5 +1,9 @@
+import { Database, newId } from '@customer-platform/database';
 import { eventually } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { tenantsOf } from '../organizations/tenants.fixture.js';
+import { BackgroundJobs } from './background-jobs.js';
 
 let world: MessagingWorld;
 beforeAll(async () => {
@@ -41,5 +45,37 @@ describe('many jobs of one organization', () => {
     };
     await eventually(isDone, { within: 60_000 });
     expect((await jobsRead()) - before).toBeLessThan(100 * count);
+  });
+});
+
+describe('jobs of many organizations', () => {
+  it('take turns by tenant, and in a tenant by organization, also where each is done in one piece', async () => {
+    const [tenant, neighbour] = [newId(), newId()];
+    const [first = '', second = '', third = ''] = [newId(), newId(), newId()].sort();
+    // Due tomorrow, and for nobody but the jobs below before.
+    await world.database.query(
+      `INSERT INTO background_jobs (organization_id, kind, target_id, until, due_at)
+       SELECT unnest($1::uuid[]), 'forget_campaign', gen_random_uuid(), now(), now() + interval '1 day'`,
+      [[first, first, second, third, neighbour, neighbour]],
+    );
+    const { app } = world.app;
+    const jobs = new BackgroundJobs(
+      { ...app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), worker: false },
+      app.get(Database, { strict: false }),
+      { now: () => new Date(Date.now() + 2 * 86_400_000) },
+      await tenantsOf({ [first]: tenant, [second]: tenant, [third]: tenant }),
+    );
+    const done: string[] = [];
+    jobs.handle('forget_campaign', (_, job) => {
+      done.push(job.organization_id);
+      return Promise.resolve('done');
+    });
+    while (await jobs.piece());
+    const ofTenant = done.filter((id) => id !== neighbour);
+    expect(ofTenant).toEqual([first, second, third, first]);
+    expect([done.slice(0, 2), done.slice(2, 4)].map((pair) => pair.includes(neighbour))).toEqual([
+      true,
+      true,
+    ]);
   });
 });

@@ -6,6 +6,7 @@ import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
 import { Gauge } from 'prom-client';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
+import { Tenants } from '../organizations/tenants.js';
 import { DomainChecker } from './dns/domain-checker.js';
 import { DomainChecks } from './domain-checks.js';
 import { SenderDomainEntity } from './sender-domain.entity.js';
@@ -26,16 +27,27 @@ interface Place {
 /** Looked at for each round: more than are taken, for other instances have some of them in hand. */
 const NEXT = 5 * AT_ONCE;
 
+const OWNERS = `
+  SELECT DISTINCT organization_id AS id FROM sender_domains
+   WHERE next_check_at <= $1 AND deleted_at IS NULL AND id <> ALL($2::uuid[])`;
+
 /**
- * Of each organization the one that has waited longest before the second of any: whoever has many waits for whoever has
- * one. What two instances see at once one of them has.
+ * Of each tenant the one that has waited longest before the second of any, and within a tenant the same by organization:
+ * whoever has many, or has founded many organizations, waits for whoever has one. What two instances see at once one of
+ * them has. `$4` are the tenants of the organizations in `$3`.
  */
 const DUE = `
-  WITH waiting AS MATERIALIZED (
+  WITH own AS (
+    SELECT domain.organization_id, domain.id, domain.next_check_at, owner.tenant,
+           row_number() OVER (PARTITION BY domain.organization_id ORDER BY domain.next_check_at, domain.id) AS own_turn
+      FROM sender_domains AS domain
+      JOIN unnest($3::uuid[], $4::uuid[]) AS owner (organization_id, tenant)
+        ON owner.organization_id = domain.organization_id
+     WHERE domain.next_check_at <= $1 AND domain.deleted_at IS NULL AND domain.id <> ALL($2::uuid[])
+  ), waiting AS MATERIALIZED (
     SELECT organization_id, id, next_check_at,
-           row_number() OVER (PARTITION BY organization_id ORDER BY next_check_at, id) AS turn
-      FROM sender_domains WHERE next_check_at <= $1 AND deleted_at IS NULL AND id <> ALL($2::uuid[])
-     ORDER BY turn, next_check_at LIMIT ${String(NEXT)}
+           row_number() OVER (PARTITION BY tenant ORDER BY own_turn, next_check_at, id) AS turn
+      FROM own ORDER BY turn, next_check_at LIMIT ${String(NEXT)}
   )
   SELECT domain.organization_id AS "organizationId", domain.id FROM sender_domains AS domain
     JOIN waiting ON waiting.organization_id = domain.organization_id AND waiting.id = domain.id
@@ -79,6 +91,7 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
     private readonly database: Database,
     private readonly checker: DomainChecker,
     private readonly checks: DomainChecks,
+    private readonly tenants: Tenants,
     private readonly clock: Clock,
   ) {
     this.backoff = new ItemBackoff(JOB, clock, 2 * LEASE_MS);
@@ -114,7 +127,11 @@ export class DomainRecheck implements OnApplicationBootstrap, OnApplicationShutd
 
   private due(): Promise<Place[]> {
     const values = [this.clock.now(), this.backoff.waiting()];
-    return this.database.acrossOrganizations((tx) => tx.query<Place>(DUE, values));
+    return this.database.acrossOrganizations(async (tx) => {
+      const owners = (await tx.query<{ id: string }>(OWNERS, values)).map(({ id }) => id);
+      const tenants = owners.map((id) => this.tenants.of(id));
+      return tx.query<Place>(DUE, [...values, owners, tenants]);
+    });
   }
 
   /** One that cannot even be taken holds up no other. @returns those of them that no other instance has taken meanwhile */

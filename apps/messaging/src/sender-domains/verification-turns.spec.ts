@@ -2,6 +2,7 @@ import { metrics } from '@customer-platform/http';
 import { newId } from '@customer-platform/database';
 import { eventually, expectProblem, expectStatus } from '@customer-platform/testing';
 import { ALL_PERMISSIONS } from '../messaging.fixture.js';
+import { Tenants } from '../organizations/tenants.js';
 import type { SenderDomainDto } from './sender-domain.dto.js';
 import { DOMAINS, HOUR, record, verificationWorld, type VerificationWorld } from './verification.fixture.js';
 
@@ -54,6 +55,30 @@ describe('checks of one organization', () => {
     expect(order).toHaveLength(31);
     expect(order.slice(0, 10)).toContain(`_customer-platform.${single.body.domain}`);
   });
+});
+
+it('takes turns by tenant in the daily look, in however many organizations one of them has domains', async () => {
+  const tenant = newId();
+  const [pattern, single] = [await world.aDomain(), await world.aDomain()];
+  const children = Array.from({ length: 30 }, () => newId());
+  await world.messaging.database.query(
+    `INSERT INTO sender_domains (organization_id, id, domain, state, dkim_keys, findings, next_check_at, created_at, updated_at)
+     SELECT child, gen_random_uuid(), 'c' || at || '.' || domain, state, dkim_keys, findings,
+            now() - interval '1 hour', created_at, updated_at
+       FROM sender_domains, unnest($2::uuid[]) WITH ORDINALITY AS child (child, at) WHERE id = $1`,
+    [pattern.body.id, children],
+  );
+  const tenants = world.messaging.app.app.get(Tenants, { strict: false });
+  for (const id of children) tenants.learn({ id, tenant_id: tenant });
+  await world.age(single, null);
+  const before = world.dns.asked.length;
+  await world.recheck();
+  const order = world.dns.asked
+    .slice(before)
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith('_customer-platform.'));
+  expect(order).toHaveLength(31);
+  expect(order.slice(0, 10)).toContain(`_customer-platform.${single.body.domain}`);
 });
 
 it('checks of a tenant leave places to the others, in however many organizations it founds', async () => {

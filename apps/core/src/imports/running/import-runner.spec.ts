@@ -3,7 +3,7 @@ import { Audit } from '@customer-platform/audit';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { DatabaseFault, expectStatus, type Caller } from '@customer-platform/testing';
-import { startCore, START_MS, type TestCore } from '../../core.fixture.js';
+import { CORE_PERMISSIONS, startCore, START_MS, type TestCore } from '../../core.fixture.js';
 import { ImportFiles } from '../files/import-files.js';
 import { aFolder, IMPORTS, lines, send } from '../import.fixture.js';
 import type { ImportDto } from '../import.dto.js';
@@ -329,4 +329,27 @@ describe('a piece', () => {
     expect(done).toMatchObject({ ended: false, errors: [], next: { at: 3 + read, line: 2 + read } });
     expect(done.tally).toMatchObject({ failed: 0 });
   });
+});
+
+it('gives tenants turns, and in a tenant its organizations, however many one of them has founded', async () => {
+  const imported: [caller: Caller, import: ImportDto][] = [];
+  const below = async (tenant: string, imports: number): Promise<void> => {
+    const key = { organizationId: newId(), permissions: CORE_PERMISSIONS, tenant };
+    const caller = core.app.with(core.app.registry.key(key));
+    for (let each = 0; each < imports; each += 1)
+      imported.push([caller, await taken(caller, [`t-${String(each)},,Ana`])]);
+  };
+  const [tenant, neighbour] = [newId(), newId()];
+  await below(tenant, 2);
+  await below(tenant, 1);
+  await below(tenant, 1);
+  await below(neighbour, 2);
+  const { step } = aProcess();
+  const order: number[] = [];
+  for (let done = 0; done < imported.length; done += 1) {
+    await step();
+    const states = await Promise.all(imported.map(async ([caller, one]) => (await read(caller, one)).state));
+    order.push(...states.flatMap((state, at) => (state === 'completed' && !order.includes(at) ? [at] : [])));
+  }
+  expect(order).toEqual([0, 4, 2, 5, 3, 1]);
 });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, isTransient, newId, ranOut } from '@customer-platform/database';
-import { FailingTurns, ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { FailingTurns, ItemBackoff, LatestTurns, log, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ArchiveGatherer } from './archive-gatherer.js';
 import { CLAIM_MS, ClaimLost, type ArchiveRow } from './archive-row.js';
@@ -12,8 +12,8 @@ const JOB = 'subject-archive';
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Organizations take turns, a page each; of each the oldest archive that can go on, one at a time. While the person is
- * being erased there is nothing to gather.
+ * Tenants take turns, and in a tenant its organizations, a page each; of each the oldest archive that can go on, one at a
+ * time. While the person is being erased there is nothing to gather.
  */
 const NEXT = `
   WITH oldest AS (
@@ -27,10 +27,12 @@ const NEXT = `
                           AND erasure.contact_id = ANY(open.contact_ids) AND erasure.step <> 'done')
      ORDER BY organization_id, created_at, subject_request_id
   )
-  SELECT organization_id, subject_request_id FROM subject_archives AS turn
+  SELECT organization_id, subject_request_id, coalesce(tenant_id, organization_id) AS tenant FROM subject_archives AS turn
    WHERE step <> 'ready' AND claimed_until <= $1
      AND (organization_id, subject_request_id) IN (SELECT organization_id, subject_request_id FROM oldest)
-   ORDER BY moved_at LIMIT 1 FOR UPDATE OF turn SKIP LOCKED`;
+   ORDER BY array_position($4::uuid[], coalesce(tenant_id, organization_id)) NULLS FIRST,
+            array_position($5::uuid[], organization_id) NULLS FIRST, moved_at
+   LIMIT 1 FOR UPDATE OF turn SKIP LOCKED`;
 
 const CLAIM = `
   UPDATE subject_archives SET claim = $3, claimed_until = $4
@@ -42,7 +44,9 @@ const RELEASE = `
   UPDATE subject_archives SET claim = NULL, claimed_until = $4
    WHERE organization_id = $1 AND subject_request_id = $2 AND claim = $3`;
 
-type Turn = Pick<ArchiveRow, 'organization_id' | 'subject_request_id'>;
+interface Turn extends Pick<ArchiveRow, 'organization_id' | 'subject_request_id'> {
+  readonly tenant: string;
+}
 
 /**
  * Makes archives: gathers page by page, then writes the file. A claim holds each for a minute, and is kept up while it
@@ -52,6 +56,7 @@ type Turn = Pick<ArchiveRow, 'organization_id' | 'subject_request_id'>;
 export class ArchiveRunner extends WorkerJob {
   private readonly backoff: ItemBackoff;
   private readonly failing = new FailingTurns();
+  private readonly latest = new LatestTurns();
 
   constructor(
     private readonly database: Database,
@@ -96,6 +101,11 @@ export class ArchiveRunner extends WorkerJob {
     return turn !== undefined;
   }
 
+  private taken(turn: Turn | undefined): void {
+    if (turn) this.latest.had({ tenant: turn.tenant, organizationId: turn.organization_id });
+    else this.latest.forget();
+  }
+
   /** @param found hears whose turn it is, before anything of it is changed */
   private async claim(found: (turn: Turn | undefined) => void): Promise<ArchiveRow | undefined> {
     const now = this.clock.now();
@@ -104,8 +114,11 @@ export class ArchiveRunner extends WorkerJob {
     const resting = this.failing.resting();
     return this.database.acrossOrganizations(async (tx) => {
       const next = async (after: readonly string[]): Promise<Turn | undefined> =>
-        (await tx.query<Turn>(NEXT, [now, waiting, after]))[0];
+        (
+          await tx.query<Turn>(NEXT, [now, waiting, after, this.latest.tenants, this.latest.organizations])
+        )[0];
       const turn = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
+      this.taken(turn);
       found(turn);
       if (!turn) return undefined;
       const key = [turn.organization_id, turn.subject_request_id];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction } from '@customer-platform/database';
+import { tenantOf, type RequestContext } from '@customer-platform/http';
 import { ContactLookup } from '../../people/contacts/contact-lookup.js';
 import type { SubjectRequestRow } from '../subject-request.row.js';
 import { ArchiveSeal } from './archive-seal.js';
@@ -9,8 +10,8 @@ import { ARCHIVE_LOCALES, type ArchiveLocale } from './texts.js';
 
 const INSERT = `
   INSERT INTO subject_archives (organization_id, subject_request_id, contact_ids, portable, locale, correlation_id, step,
-                                module, pieces, key_sealed, claimed_until, moved_at, created_at)
-  VALUES ($1, $2, $3, $4, $5, $6, 'gather', $7, 0, $8, $9, $9, $9)`;
+                                module, pieces, key_sealed, claimed_until, moved_at, created_at, tenant_id)
+  VALUES ($1, $2, $3, $4, $5, $6, 'gather', $7, 0, $8, $9, $9, $9, $10)`;
 
 const LOCALE = 'SELECT locale FROM contacts WHERE organization_id = $1 AND id = $2';
 
@@ -25,7 +26,7 @@ export class ArchiveStart {
   ) {}
 
   /** In the transaction of the change that verifies the request: the rest is left to the runner. */
-  async begin(tx: Transaction, request: SubjectRequestRow): Promise<void> {
+  async begin(tx: Transaction, context: RequestContext, request: SubjectRequestRow): Promise<void> {
     const { id, type, correlation_id: correlationId } = request;
     const contactId = await this.lookup.survivorOf(tx, request.contact_id);
     // Whoever was merged before whom they were merged into: a module that has not heard of the merge yet moves their rows
@@ -35,7 +36,7 @@ export class ArchiveStart {
     await tx.query(INSERT, [
       ...[tx.organizationId, id, family.length === 0 ? [contactId] : family, type === 'portability'],
       ...[request.locale ?? (await localeOf(tx, contactId)), correlationId, SOURCES[0]],
-      ...[this.seal.newKey(archive), this.clock.now()],
+      ...[this.seal.newKey(archive), this.clock.now(), tenantOf(context)],
     ]);
     tx.afterCommit(() => this.signal.raise());
   }

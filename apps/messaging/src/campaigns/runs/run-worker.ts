@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platform/database';
-import { FailingTurns, ItemBackoff, log, PollingJob } from '@customer-platform/http';
+import {
+  FailingTurns,
+  ItemBackoff,
+  LatestTurns,
+  log,
+  PollingJob,
+  type TurnOwner,
+} from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { Tenants } from '../../organizations/tenants.js';
 import { AudienceSnapshot } from './audience-snapshot.js';
 import { CampaignRuns } from './campaign-runs.js';
 import { AudienceDispatch } from './audience-dispatch.js';
@@ -24,11 +32,17 @@ const PATIENCE_MS = 2_000;
 const RESTING_MS = 60_000;
 const SUSPENDED_MS = 10_000;
 
-/** Organizations' runs take turns: which was longest without one is next, without those that failed a moment ago. */
+const OWNERS = `
+  SELECT DISTINCT organization_id AS id FROM campaign_runs
+   WHERE due_at <= $1 AND id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])`;
+
+/** The run that was longest without a piece, of the first of these organizations that has one which is free. */
 const NEXT = `
-  SELECT organization_id, id FROM campaign_runs
-   WHERE due_at <= $1 AND id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])
-   ORDER BY worked_at, organization_id, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT run.organization_id, run.id
+    FROM unnest($3::uuid[]) WITH ORDINALITY AS owner (organization_id, turn)
+    JOIN campaign_runs AS run ON run.organization_id = owner.organization_id
+   WHERE run.due_at <= $1 AND run.id <> ALL($2::uuid[])
+   ORDER BY owner.turn, run.worked_at, run.id LIMIT 1 FOR UPDATE OF run SKIP LOCKED`;
 
 const TAKE = `
   UPDATE campaign_runs r SET claim = $3, due_at = $4, worked_at = clock_timestamp()
@@ -59,6 +73,8 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
 
   private readonly backoff: ItemBackoff;
   private readonly failing = new FailingTurns();
+  /** Tenants take turns, and in a tenant its organizations. */
+  private readonly latest = new LatestTurns();
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -69,6 +85,7 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     private readonly runs: CampaignRuns,
     private readonly signal: RunSignal,
     private readonly clock: Clock,
+    private readonly tenants: Tenants,
   ) {
     this.backoff = new ItemBackoff(JOB, clock);
   }
@@ -131,15 +148,24 @@ export class RunWorker implements OnApplicationBootstrap, OnApplicationShutdown 
     const resting = this.failing.resting();
     return this.database.acrossOrganizations(async (tx) => {
       const now = this.clock.now();
-      const next = async (after: readonly string[]): Promise<Turn | undefined> =>
-        (await tx.query<Turn>(NEXT, [now, waiting, after]))[0];
+      const next = async (after: readonly string[]): Promise<Turn | undefined> => {
+        const owners = await tx.query<{ id: string }>(OWNERS, [now, waiting, after]);
+        const inOrder = this.latest.inOrder(owners.map(({ id }) => this.ownerOf(id)));
+        const ids = inOrder.map(({ organizationId }) => organizationId);
+        return ids.length === 0 ? undefined : (await tx.query<Turn>(NEXT, [now, waiting, ids]))[0];
+      };
       const turn = (await next(resting)) ?? (resting.length > 0 ? await next([]) : undefined);
+      if (turn) this.latest.had(this.ownerOf(turn.organization_id));
       found(turn);
       if (!turn) return undefined;
       const until = new Date(now.getTime() + CLAIM_MS);
       const [row] = await tx.query<TakenRow>(TAKE, [turn.organization_id, turn.id, randomUUID(), until]);
       return row && toWorkedRun(row);
     });
+  }
+
+  private ownerOf(organizationId: string): TurnOwner {
+    return { tenant: this.tenants.of(organizationId), organizationId };
   }
 
   private async release({ organizationId, id, claim }: WorkedRun, next: Next): Promise<void> {

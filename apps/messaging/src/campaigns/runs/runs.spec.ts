@@ -1,3 +1,4 @@
+import { Database, newId } from '@customer-platform/database';
 import { eventually, expectStatus } from '@customer-platform/testing';
 import { history, template, type ShownSend } from '../../messaging.fixture.js';
 import {
@@ -8,6 +9,14 @@ import {
   type CampaignShop,
   type StoredContact,
 } from '../campaign.fixture.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { tenantsOf } from '../../organizations/tenants.fixture.js';
+import { CampaignRuns } from './campaign-runs.js';
+import { RunEnding } from './ending.js';
+import { AudienceGathering } from './gathering.js';
+import { HandingOver } from './handing-over.js';
+import { RunSignal } from './run-signal.js';
+import { RunWorker } from './run-worker.js';
 
 let world: CampaignWorld;
 beforeAll(async () => {
@@ -328,4 +337,41 @@ describe('a run that is canceled', () => {
     for (const send of await sendsOf(shop, `run_id=${runId}&state=canceled`))
       expect(send.reason).toBe('campaign_canceled');
   });
+});
+
+it('have their turns by tenant, in however many organizations one of them runs campaigns', async () => {
+  const shop = world.organization();
+  const campaign = await shop.campaign(world.people(1));
+  await shop.run(campaign);
+  await shop.completed(campaign);
+  const ids = [newId(), newId(), newId(), newId()].sort();
+  const tenant = newId();
+  const [first = '', second = '', third = '', neighbour = ''] = ids;
+  // Due tomorrow, and for nobody but the worker below before.
+  await world.messaging.database.query(`
+    BEGIN;
+    SET LOCAL session_replication_role = replica;
+    INSERT INTO campaign_runs
+    SELECT (jsonb_populate_record(run, jsonb_build_object('organization_id', owner, 'id', gen_random_uuid(),
+             'state', 'gathering', 'due_at', now() + interval '1 day', 'worked_at', '-infinity', 'claim', NULL,
+             'ended_at', NULL))).*
+      FROM campaign_runs AS run, unnest('{${ids.join()}}'::uuid[]) AS owner WHERE run.campaign_id = '${campaign.id}';
+    COMMIT`);
+  const { app } = world.messaging.app;
+  const worker = new RunWorker(
+    { ...app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), worker: false },
+    app.get(Database, { strict: false }),
+    app.get(AudienceGathering, { strict: false }),
+    app.get(HandingOver, { strict: false }),
+    app.get(RunEnding, { strict: false }),
+    app.get(CampaignRuns, { strict: false }),
+    app.get(RunSignal, { strict: false }),
+    { now: () => new Date(Date.now() + 2 * 86_400_000) },
+    await tenantsOf({ [first]: tenant, [second]: tenant, [third]: tenant }),
+  );
+  const taken: string[] = [];
+  for (let run = await worker['take'](() => undefined); run; run = await worker['take'](() => undefined))
+    taken.push(run.organizationId);
+  // Beside what others have left that rests until then.
+  expect(taken.filter((id) => ids.includes(id))).toEqual([first, neighbour, second, third]);
 });

@@ -5,7 +5,7 @@ import { ClaimsApart } from '../../jobs/claims-apart.js';
 import { IDENTITY_LANE } from '../../sends/send.js';
 import { SendJournal } from '../../sends/send-journal.js';
 import { CLAIMED_COLUMNS, toClaimedSend, type ClaimedRow, type ClaimedSend } from '../claimed-send.js';
-import type { Turn } from '../tenant-turns.js';
+import type { Turn } from '../../organizations/tenant-turns.js';
 
 /** A dispatcher that takes longer than this has died, or is as good as dead: others take its sends over. */
 const CLAIM_MS = 30_000;

@@ -13,7 +13,7 @@ import { DispatchSignal } from '../../sends/dispatch-signal.js';
 import type { ClaimedSend } from '../claimed-send.js';
 import { DispatchBatch, type BatchOwner } from '../dispatch-batch.js';
 import { GENERAL_LANES } from '../dispatcher.js';
-import { TenantTurns } from '../tenant-turns.js';
+import { TenantTurns } from '../../organizations/tenant-turns.js';
 import { Transports } from '../transports/transports.js';
 import { IdentityClaims } from './identity-claims.js';
 import { identityPlan } from './identity-plan.js';

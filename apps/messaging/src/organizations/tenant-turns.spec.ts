@@ -26,6 +26,23 @@ describe('turns of tenants', () => {
     expect(seen.size).toBe(40 + alphabet.length);
   });
 
+  it('go by organization in a tenant, however many channels and lanes one of them has', () => {
+    const all = turns();
+    const many = Array.from({ length: 30 }, (_, lane) => ({ organizationId: 'a1', lane }));
+    const seen = new Set<number>();
+    for (let round = 0; round < 20; round += 1) {
+      const given = all.give(
+        [...many, { organizationId: 'a2', lane: 0 }, { organizationId: 'b1', lane: 0 }],
+        12,
+      );
+      const of = (id: string): number =>
+        given.reduce((sum, turn) => sum + (turn.of.organizationId === id ? turn.places : 0), 0);
+      expect([of('a1'), of('a2'), of('b1')]).toEqual([3, 3, 6]);
+      for (const turn of given) if (turn.of.organizationId === 'a1') seen.add(turn.of.lane);
+    }
+    expect(seen.size).toBe(many.length);
+  });
+
   it('give whoever waits alone all places, and another one the odd place each time', () => {
     const all = turns();
     expect(told(all.give(waiting('a1'), 5))).toEqual(['a1: 5']);
