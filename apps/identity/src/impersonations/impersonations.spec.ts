@@ -10,6 +10,8 @@ import type { SessionDto } from '../sessions/session.dto.js';
 import type { ImpersonationDto } from './impersonation.dto.js';
 import { Acting, IMPERSONATIONS, REASON } from './impersonation.fixture.js';
 
+const ROLES = '/v1/identity/roles';
+
 let bench: IdentityBench;
 let acting: Acting;
 beforeAll(async () => {
@@ -55,6 +57,19 @@ describe('POST /v1/identity/impersonations', () => {
       [acting.organization.id, acting.actor.sessionId],
     );
     expect(life((await acting.started()).body)).toBeLessThanOrEqual(100_000);
+  });
+
+  it('is bound by the scopes of the session that it was begun in', async () => {
+    const wide = await acting.started();
+    expect((await wide.as.get(ROLES)).status).toBe(200);
+    await acting.sql(
+      `UPDATE sessions SET api_scopes = '{identity.write}' WHERE organization_id = $1 AND id = $2`,
+      [acting.organization.id, acting.actor.sessionId],
+    );
+    const answer = await acting.start();
+    expectStatus(answer, 201);
+    const narrow = bench.app.with(answer.body.access_token);
+    await eventually(async () => expectProblem(await narrow.get(ROLES), 403, 'permission_denied'));
   });
 
   it('401 in a session that ends while it is waited for', async () => {

@@ -109,6 +109,34 @@ describe('scopes of the API', () => {
     await eventually(async () => expectProblem(await made(), 403, 'privilege_escalation'));
   });
 
+  it('let nobody be invited to more than they let', async () => {
+    const { access_token: token } = await asking('identity.read identity.write');
+    const [owner] = await bench.within(organization.id, (tx) =>
+      tx.query<{ id: string }>(
+        `SELECT id FROM roles WHERE organization_id = $1 AND key = 'owner' AND kind = 'human'`,
+        [organization.id],
+      ),
+    );
+    const body = { email: `${userId}@stranger.example`, role_ids: [owner?.id] };
+    const invited = () => callerWith(token).post('/v1/identity/invitations', body);
+    await eventually(async () => expectProblem(await invited(), 403, 'privilege_escalation'));
+  });
+
+  it('leave the account alone where they are of another module', async () => {
+    const { access_token: token } = await asking('core.read core.write');
+    const caller = callerWith(token);
+    await eventually(async () => expect(await reads(token)).toBe(403));
+    const me = '/v1/identity/users/me';
+    const password = { current_password: 'whatever it is', password: 'tres tristes tigres tragaban trigo' };
+    for (const answer of [
+      await caller.get(me),
+      await caller.patch(me, { name: 'Somebody else' }),
+      await caller.post(`${me}/password`, password),
+      await caller.get('/v1/identity/mfa'),
+    ])
+      expectProblem(answer, 403, 'permission_denied');
+  });
+
   it('that are mistyped are refused: passed over, they would limit nothing', async () => {
     for (const scope of ['core.contacts.read', 'read:contacts', 'openid read core', 'Read']) {
       const { back } = await client.code(signsIn(userId), { further: { scope } });

@@ -55,6 +55,16 @@ describe('an application on somebody’s machine', () => {
     'http://localhost:51004/callback',
     'https://127.0.0.1:51004/callback',
     'http://127.0.0.1.example:51004/callback',
+    'http://[::1]:51004/callback',
+    'http://127.0.0.1:51004@stranger.example/callback',
+    'http://stranger.example@127.0.0.1:51004/callback',
+    'http://stranger.example\\@127.0.0.1:51004/callback',
+    'http://127.0.0.1:51004\\@stranger.example/callback',
+    'http://127.0.0.1:51004/callback#token',
+    'http://127.0.0.1:51004/Callback',
+    'http://127.0.0.1:51004/callback/',
+    'http://127.0.0.1:99999/callback',
+    '//127.0.0.1:51004/callback',
   ])('is at no other address: %s', async (uri) => {
     expect(await refusal(await registered(LOOPBACK), uri)).toBe(400);
   });
@@ -64,7 +74,13 @@ describe('an application on somebody’s machine', () => {
     const back = await sentTo(client, PRIVATE);
     expect([back.protocol, back.pathname]).toEqual(['com.example.app:', '/callback']);
     expect(back.searchParams.get('code')).not.toBeNull();
-    expect(await refusal(client, 'com.example.other:/callback')).toBe(400);
+    for (const other of [
+      'com.example.other:/callback',
+      `${PRIVATE}/more`,
+      `${PRIVATE}?more=1`,
+      'com.example.app://stranger/callback',
+    ])
+      expect([other, await refusal(client, other)]).toEqual([other, 400]);
   });
 
   it.each([

@@ -97,6 +97,14 @@ it('no tenant mails a mailbox more invitations in a day than its share, and the 
   expect((await shown(child.api, second)).state).toBe('held');
 });
 
+it('a mailbox is one, however its domain is written', async () => {
+  const [mailbox, inviting] = [randomUUID(), world.organization()];
+  for (const domain of ['xn--bcher-kva.example', 'XN--BCHER-KVA.example', 'bücher.example', 'BÜCHER.example'])
+    await sentAt(inviting.api, await mailed('invitation', inviting, `${mailbox}@${domain}`));
+  const held = await mailed('invitation', inviting, `${mailbox}+1@bücher.example`);
+  expect((await settled(inviting.api, held, 'held')).reason).toBe('rate_limited');
+});
+
 it('no mailbox gets more invitations in a day than it has places, however many tenants invite', async () => {
   const address = `${randomUUID()}@example.com`;
   const tenants = Array.from({ length: OF_ADDRESS / OF_ADDRESS_BY_TENANT }, () => world.organization());
