@@ -4392,7 +4392,7 @@ export interface components {
             sms_segments: number | null;
         };
         CheckedMessageProblemDto: {
-            /** @description `render_failed`, `render_limit_exceeded` or `template_invalid`: every send may fail so. `permission_denied`: the caller lacks `core.contacts.read`. */
+            /** @description `render_failed`, `render_limit_exceeded` or `template_invalid`: every send may fail so. `permission_denied`: the caller lacks `core.contacts.read`. `not_permitted` or `organization_suspended`: all who would get it wait for that. */
             code: string;
             detail: string;
         };
