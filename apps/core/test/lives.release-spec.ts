@@ -1,15 +1,15 @@
+import { live } from '@customer-platform/testing';
 import { START_MS } from '../src/core.fixture.js';
-import { live } from '../src/lives/lives.fixture.js';
-import { ErasureWorld } from '../src/subject-requests/subject-request.fixture.js';
+import { CoreLives } from '../src/lives/core-lives.fixture.js';
 
 /** The meetings of each ordered pair of acts. */
 const MEETINGS = Number(process.env['MEETINGS'] ?? 20);
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 1);
 
 describe('lives in which each act follows each', () => {
-  let world: ErasureWorld;
+  let world: CoreLives;
   beforeAll(async () => {
-    world = await ErasureWorld.start();
+    world = await CoreLives.start();
   }, START_MS);
   afterAll(() => world.close());
 

@@ -1,6 +1,6 @@
+import { live } from '@customer-platform/testing';
 import { START_MS } from '../core.fixture.js';
-import { ErasureWorld } from '../subject-requests/subject-request.fixture.js';
-import { live } from './lives.fixture.js';
+import { CoreLives } from './core-lives.fixture.js';
 
 /** Some seconds of processor time; the release run has each pair twenty times. */
 const LIVES = Number(process.env['LIVES'] ?? 30);
@@ -8,9 +8,9 @@ const LIVES = Number(process.env['LIVES'] ?? 30);
 const SEED = Number(process.env['LIVES_SEED'] ?? 20_261_128);
 
 describe('lives in which anything follows anything, before it has had its effect', () => {
-  let world: ErasureWorld;
+  let world: CoreLives;
   beforeAll(async () => {
-    world = await ErasureWorld.start();
+    world = await CoreLives.start();
   }, START_MS);
   afterAll(() => world.close());
 

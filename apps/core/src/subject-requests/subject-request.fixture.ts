@@ -2,6 +2,7 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { newId } from '@customer-platform/database';
 import type { EventType } from '@customer-platform/events';
 import {
+  addLetter,
   domainEvent,
   eventually,
   expectStatus,
@@ -24,11 +25,6 @@ const NO_ROWS = { resource: null, rows: [], next: null };
 
 /** A verification that is right. */
 export const VERIFICATION = { method: 'clave_unica', reference: 'case 4711' };
-
-const LETTER = `
-  INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, payload, external_id, state,
-                            fingerprint, received_at, first_failed_at, last_failed_at)
-  VALUES ($1, $2, $3, $4, 'store', 'internal_error', 'It failed.', 1, $5, $6, 'pending', $7, now(), now(), now())`;
 
 const FENCED = `
   SELECT FROM contact_erasures WHERE subject_request_id = $1 AND step = 'fence' AND fence IS NOT NULL`;
@@ -90,13 +86,9 @@ export class ErasureWorld {
   }
 
   /** Keeps an event as a dead letter, an identify if it has traits. @returns the letter's id */
-  async letter(organizationId: string, body: unknown, externalId: string | null = null): Promise<string> {
-    const id = newId();
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const kind = text.includes('"traits"') ? 'identify' : 'track';
-    const values = [organizationId, id, newId(), kind, Buffer.from(text), externalId, newId()];
-    await this.contacts.query(LETTER, values);
-    return id;
+  letter(organizationId: string, body: unknown, externalId: string | null = null): Promise<string> {
+    const query = (sql: string, values: unknown[]) => this.contacts.query(sql, values);
+    return addLetter(query, organizationId, body, externalId);
   }
 
   /** Waits until the first round of the request's steps is through, and the second may begin. */

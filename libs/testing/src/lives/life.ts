@@ -1,35 +1,25 @@
 import { newId } from '@customer-platform/database';
-import { expectStatus, type Answer, type Caller } from '@customer-platform/testing';
-import { accepted, aTrack } from '../core.fixture.js';
-import { at } from '../people/contacts/contact.fixture.js';
-import { MERGE } from '../people/merges/merge.fixture.js';
-import { NationalIdVault } from '../people/national-ids/national-id.vault.js';
-import { send } from '../imports/import.fixture.js';
-import { byExternalId, EXCHANGE, ME, type Exchanged } from '../members/member.fixture.js';
-import { REQUESTS, VERIFICATION, type ErasureWorld } from '../subject-requests/subject-request.fixture.js';
-import { ConsentModel, type Word } from './consent-model.js';
-import { LifeEnd, type CarriedMerge, type TakenEvent } from './life-end.fixture.js';
-import { People, PEOPLE, type Person } from './people.fixture.js';
-
-/** What happens in a life. Each acts on a family of three. */
-export const ACTS = [
-  ...(['merge', 'undo', 'erase', 'delete', 'restore', 'purge', 'import', 'archive', 'seal anew'] as const),
-  ...(['grant', 'withdraw', 'grant late', 'withdraw late', 'grant ahead', 'short grant'] as const),
-  ...(['refuse all', 'event', 'event again', 'replay'] as const),
-];
-/** One of {@link ACTS}. */
-export type Act = (typeof ACTS)[number];
-
-const DAY_MS = 86_400_000;
-/** A clock may go before ours by so much. */
-const AHEAD_MS = 30_000;
-/** A grant that is over before its life is held against the model, most likely before its next merge is undone. */
-const SHORT_MS = 200;
-/** The refusals of a member's call: each is dated a millisecond after the one before. */
-const REFUSED_AT_ONCE = 20;
-
-/** A number below another, as the seed has it. */
-export type Pick = (below: number) => number;
+import type { Answer, Caller } from '../caller.js';
+import { expectStatus } from '../soft-deletable-resource.js';
+import type { Act, Pick } from './acts.js';
+import {
+  aPurchase,
+  at,
+  CONTACTS,
+  importFile,
+  memberToken,
+  MERGE,
+  REQUESTS,
+  taken,
+  VERIFICATION,
+} from './calls.js';
+import { ConsentModel } from './consent-model.js';
+import type { CarriedMerge, TakenEvent } from './deeds.js';
+import { addLetter } from './letter.js';
+import { LifeEnd } from './life-end.js';
+import type { LifeOrganization, LifeWorld } from './life-world.js';
+import { People, PEOPLE, type Person } from './people.js';
+import { Words } from './words.js';
 
 /** One life: the service and what it should come to, side by side. Nothing is waited for between two acts. */
 export class Life {
@@ -40,24 +30,32 @@ export class Life {
   private readonly archives: { id: string; person: number }[] = [];
   private readonly events: TakenEvent[] = [];
   private readonly imports: string[] = [];
+  private readonly notes: { id: string; person: number }[] = [];
+  private readonly declined = new Set<number>();
+  private readonly stopped: string[] = [];
   private segment = '';
   /** The one number as it is written in its own country. */
   private national = '';
-  private readonly organizationId: string;
-  private readonly caller: Caller;
   private readonly said: string[] = [];
-  private days = 0;
+  private readonly words: Words;
 
   constructor(
-    private readonly world: ErasureWorld,
+    private readonly world: LifeWorld,
+    private readonly organization: LifeOrganization,
     private readonly pick: Pick,
   ) {
-    ({ id: this.organizationId, caller: this.caller } = world.contacts.anOrganization());
+    this.words = new Words(world, this.people, this.consents, () => this.caller, pick);
   }
 
   /** What was done, for whoever looks for what went wrong. */
   get story(): string {
     return this.said.join('; ');
+  }
+
+  /** That of one of the instances that run. */
+  private get caller(): Caller {
+    const callers = this.organization.callers();
+    return callers[this.pick(callers.length)] ?? callers[0];
   }
 
   async begin(): Promise<void> {
@@ -75,33 +73,42 @@ export class Life {
     const own = { external_id: `ext-${mark}`, email: `mail-${mark}@example.com` };
     const phone = person === 1 ? { phone: `+56${this.national}` } : {};
     const passport = person === 2 ? { national_id: { type: 'PASSPORT', value: mark.toUpperCase() } } : {};
-    const { id } = await this.world.contacts.created(this.caller, {
+    const created = await this.caller.post<{ id: string }>(CONTACTS, {
+      ...{ first_name: 'Ana', country: 'AR' },
       ...own,
       ...phone,
       ...passport,
-      country: 'AR',
     });
-    const body = aTrack({ external_id: own.external_id, properties: { of: own.email } });
-    const letterId = await this.world.letter(this.organizationId, body, own.external_id);
-    const { body: exchanged } = await this.caller.post<Exchanged>(EXCHANGE, byExternalId(own.external_id));
+    expectStatus(created, 201);
     const { external_id: externalId, email } = own;
-    return { id, externalId, email, letterId, token: exchanged.access_token, ...phone };
+    const body = aPurchase(externalId, email);
+    const letterId = await addLetter(this.world.query, this.organization.id, body, externalId);
+    const token = await memberToken(this.caller, externalId);
+    return { id: created.body.id, externalId, email, letterId, token, ...phone };
   }
 
   async take(act: Act): Promise<void> {
     const person = this.pick(PEOPLE);
     const answer = await this.carryOut(act, person);
     this.said.push(`${act} ${String(person)}: ${String(answer?.status ?? '-')}`);
-    if (answer && answer.status >= 500) throw new Error(`${this.story} ${JSON.stringify(answer.body)}`);
+    const mayBeAway = answer?.status === 503 && this.stopped.length > 0;
+    if (answer && answer.status >= 500 && !mayBeAway)
+      throw new Error(`${this.story} ${JSON.stringify(answer.body)}`);
   }
 
   /** Waits until nothing is to be done, then holds what is there against what should be. */
-  check(): Promise<void> {
-    return this.end().check();
+  async check(): Promise<void> {
+    await this.startAll();
+    await this.end().check();
+  }
+
+  /** Starts again what this life has stopped. */
+  async startAll(): Promise<void> {
+    while (this.stopped.length > 0) await this.start();
   }
 
   private end(): LifeEnd {
-    return new LifeEnd(this.world, this.organizationId, this.caller, {
+    return new LifeEnd(this.world, this.organization, {
       people: this.people,
       consents: this.consents,
       merges: this.merges,
@@ -109,6 +116,8 @@ export class Life {
       archives: this.archives,
       imports: this.imports,
       events: this.events,
+      notes: this.notes,
+      declined: this.declined,
       segment: this.segment,
     });
   }
@@ -140,24 +149,65 @@ export class Life {
       case 'replay':
         return this.caller.post(`/v1/core/dead-letters/${this.people.of(person).letterId}/replay`);
       case 'short grant':
-        return this.grantShortly(person);
+        return this.words.grantShortly(person);
       case 'refuse all':
-        return this.refuseAll(person);
+        return this.words.refuseAll(person);
+      case 'pass on':
+        return this.passOn(person);
+      case 'withdraw meanwhile':
+        return this.withdrawMeanwhile(person);
+      case 'note':
+        return this.note(person);
+      case 'decline':
+        return this.decline(person);
+      case 'stop':
+        return this.stop();
+      case 'start':
+        return this.start();
       default:
-        return this.say(person, act);
+        return this.words.say(person, act);
     }
   }
 
   private async merge(survivor: number, merged: number): Promise<Answer<unknown>> {
+    return this.noteMerge(survivor, merged, await this.askToMerge(survivor, merged));
+  }
+
+  private askToMerge(survivor: number, merged: number): Promise<Answer<{ merge_id: string }>> {
     const body = { survivor_id: this.people.of(survivor).id, merged_id: this.people.of(merged).id };
-    const answer = await this.caller.post<{ merge_id: string }>(MERGE, body);
+    return this.caller.post<{ merge_id: string }>(MERGE, body);
+  }
+
+  private noteMerge(
+    survivor: number,
+    merged: number,
+    answer: Answer<{ merge_id: string }>,
+  ): Answer<{ merge_id: string }> {
     const repeated = this.merges.some(({ id, standing }) => standing && id === answer.body.merge_id);
     if (answer.status === 200 && !repeated) {
       this.people.merge(survivor, merged);
       this.merges.push({ id: answer.body.merge_id, survivor, merged, standing: true });
       this.consents.merge(answer.body.merge_id, survivor, merged);
+      if (this.declined.has(merged)) this.declined.add(survivor);
     }
     return answer;
+  }
+
+  /** Withdraws as another is about to be merged into the contact: said before, it is recorded since the merge. */
+  private async withdrawMeanwhile(person: number): Promise<Answer<unknown>> {
+    const merged = (person + 1 + this.pick(PEOPLE - 1)) % PEOPLE;
+    const { id } = this.people.of(person);
+    const isGone = [person, merged].some((one) => this.people.of(one).gone !== undefined);
+    if (isGone) return this.merge(person, merged);
+    // Nothing else is to wait for the contact then.
+    await this.end().imported();
+    const [merge, said] = await this.world.oneAfterTheOther(
+      id,
+      () => this.askToMerge(person, merged),
+      () => this.words.askToSay(person, 'withdrawn'),
+    );
+    this.noteMerge(person, merged, merge);
+    return this.words.noteSaid(person, 'withdrawn', false, said);
   }
 
   /** The last that stands, or one that was undone already: asked again, it is answered and does nothing. */
@@ -177,6 +227,15 @@ export class Life {
       this.consents.undo(merge.id);
     }
     return answer;
+  }
+
+  /** What one has goes to the last of a chain, and comes back. */
+  private async passOn(person: number): Promise<Answer<unknown> | undefined> {
+    const [next, last] = [(person + 1) % PEOPLE, (person + 2) % PEOPLE];
+    await this.merge(next, person);
+    await this.merge(last, next);
+    await this.undo();
+    return this.undo();
   }
 
   /** Of one's own, and of all that are in it: an erasure takes the family. */
@@ -209,7 +268,7 @@ export class Life {
     const { externalId } = this.people.of(person);
     const rows = ['Eva,CL,', `,,${this.national}`, ',AR,'].map((row) => `${externalId},${row}\n`);
     const mapping = { id: 'external_id', name: 'first_name', country: 'country', phone: 'phone' };
-    const answer = await send(this.caller, `id,name,country,phone\n${rows.join('')}`, { mapping });
+    const answer = await importFile(this.caller, `id,name,country,phone\n${rows.join('')}`, mapping);
     if (answer.status === 202) {
       this.imports.push(answer.body.id);
       this.people.of(person).imported = true;
@@ -224,33 +283,21 @@ export class Life {
     // Of who is merged it is asked for the one in whom they are.
     this.archives.push({ id: answer.body.id, person: this.people.withId(answer.body.contact_id) });
     // Some of them are there before anything else happens.
-    if (this.pick(2) === 0) await this.end().made(answer.body.id);
+    if (this.pick(2) === 0 && this.stopped.length === 0) await this.end().made(answer.body.id);
     return answer;
   }
 
   /** Replaces the platform's keys: what is sealed opens to the same, and is another text. */
   private async sealAnew(): Promise<undefined> {
-    const vault = this.world.contacts.core.app.app.get(NationalIdVault);
-    const rows = await this.world.contacts.query(
-      `SELECT id, national_id_sealed AS sealed FROM contacts
-        WHERE organization_id = $1 AND national_id_type = 'PASSPORT'`,
-      [this.organizationId],
-    );
-    for (const { id, sealed } of rows) {
-      const value = vault.open(this.organizationId, 'PASSPORT', sealed as string);
-      await this.world.contacts.query(
-        'UPDATE contacts SET national_id_sealed = $3 WHERE id = $1 AND national_id_sealed = $2',
-        [id, sealed, vault.seal(this.organizationId, 'PASSPORT', value).sealed],
-      );
-    }
+    await this.world.sealAnew(this.organization.id);
     return undefined;
   }
 
   private async event(person: number): Promise<undefined> {
     const { externalId, email } = this.people.of(person);
-    const body = aTrack({ external_id: externalId, properties: { of: email } });
-    const { event_id: id } = await accepted(this.caller, body);
-    const event = { id, person, key: String(body['idempotency_key']), isStored: false };
+    const body = aPurchase(externalId, email);
+    const id = await taken(this.caller, body);
+    const event = { id, person, key: body.idempotency_key, isStored: false };
     this.events.push(event);
     // Some of them are known to be stored before anything else happens.
     if (this.pick(2) === 0) {
@@ -265,44 +312,46 @@ export class Life {
     const stored = this.events.filter(({ isStored }) => isStored);
     const first = stored[this.pick(Math.max(1, stored.length))];
     if (!first) return undefined;
-    const body = aTrack({ external_id: this.people.of(person).externalId, idempotency_key: first.key });
-    expect((await accepted(this.caller, body)).event_id).toBe(first.id);
+    const { externalId } = this.people.of(person);
+    const body = aPurchase(externalId, 'something else', first.key);
+    expect(await taken(this.caller, body)).toBe(first.id);
     return undefined;
   }
 
-  private async say(
-    person: number,
-    act: 'grant' | 'withdraw' | 'grant late' | 'withdraw late' | 'grant ahead',
-  ): Promise<Answer<unknown>> {
-    const status: Word = act.startsWith('grant') ? 'granted' : 'withdrawn';
-    this.days += 1;
-    const late = act.endsWith('late');
-    const shift = late ? -(1 + this.pick(300)) * DAY_MS - this.days * 1_000 : AHEAD_MS;
-    const isDated = late || act.endsWith('ahead');
-    const answer = await this.caller.post<{ occurred_at: string }>(at(this.people.of(person), '/consents'), {
-      ...{ purpose: 'marketing', status, notice_version: '1', method: 'form' },
-      ...(isDated ? { occurred_at: new Date(Date.now() + shift).toISOString() } : {}),
-    });
-    if (answer.status === 201) this.consents.say(person, status, Date.parse(answer.body.occurred_at), late);
+  /** About whoever the person is in now. */
+  private async note(person: number): Promise<Answer<unknown>> {
+    const about = this.people.rootOf(person);
+    const { id: contact_id, email } = this.people.of(about);
+    const [frontDoor] = this.organization.callers();
+    const body = { contact_id, body: `Asked ${email}` };
+    const answer = await frontDoor.post<{ id: string }>('/v1/crm/notes', body);
+    if (answer.status === 201) this.notes.push({ id: answer.body.id, person: about });
     return answer;
   }
 
-  /** Refuses as a member, who may for as long as the contact is there: marketing first, and much else. */
-  private async refuseAll(person: number): Promise<Answer<unknown>> {
-    const others = Array.from({ length: REFUSED_AT_ONCE - 1 }, (_, at) => `custom.of_${String(at)}`);
-    const consents = ['marketing', ...others].map((purpose) => ({ purpose, status: 'withdrawn' }));
-    const member = this.world.contacts.core.app.with(this.people.of(person).token);
-    const answer = await member.patch(`${ME}/consents`, { consents });
-    if (answer.status === 200) this.consents.say(this.people.rootOf(person), 'withdrawn', Date.now(), false);
+  /** Wants no marketing by mail, as a member: nor does whoever they are merged into from now on. */
+  private async decline(person: number): Promise<Answer<unknown>> {
+    const member = this.world.member(this.people.of(person).token);
+    const body = { channels: { email: { marketing: false } } };
+    const answer = await member.patch('/v1/messaging/members/me/preferences', body);
+    if (answer.status === 200) this.declined.add(this.people.rootOf(person));
     return answer;
   }
 
-  private async grantShortly(person: number): Promise<Answer<unknown>> {
-    const answer = await this.caller.post(at(this.people.of(person), '/consents'), {
-      ...{ purpose: 'marketing', status: 'granted', notice_version: '1', method: 'form' },
-      expires_at: new Date(Date.now() + SHORT_MS).toISOString(),
-    });
-    if (answer.status === 201) this.consents.leaveOpen(person);
-    return answer;
+  private async stop(): Promise<undefined> {
+    const running = this.world.stoppable.filter((name) => !this.stopped.includes(name));
+    const name = running[this.pick(Math.max(1, running.length))];
+    if (name === undefined) return;
+    this.said.push(`${name} is stopped`);
+    this.stopped.push(name);
+    await this.world.stop(name);
+  }
+
+  /** The one that is stopped for longest. */
+  private async start(): Promise<undefined> {
+    const name = this.stopped.shift();
+    if (name === undefined) return;
+    this.said.push(`${name} is started`);
+    await this.world.start(name);
   }
 }

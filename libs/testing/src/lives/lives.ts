@@ -1,5 +1,6 @@
-import type { ErasureWorld } from '../subject-requests/subject-request.fixture.js';
-import { ACTS, Life, type Act, type Pick } from './life.fixture.js';
+import type { Act, Pick } from './acts.js';
+import { Life } from './life.js';
+import type { LifeWorld } from './life-world.js';
 
 /** Numbers that follow from a seed: mulberry32. */
 function picks(seed: number): Pick {
@@ -26,11 +27,11 @@ interface Course {
  * Lets lives pass until they are enough, and holds each against the model.
  * @throws Error with what was done in the life that came to something else
  */
-export async function live(world: ErasureWorld, { seed, enough }: Course): Promise<Pairs> {
-  const pairs = new Pairs();
+export async function live(world: LifeWorld, { seed, enough }: Course): Promise<Pairs> {
+  const pairs = new Pairs(world.acts);
   for (let lives = 0; !enough(pairs, lives); lives += 1) {
     const pick = picks(seed + lives);
-    const life = new Life(world, pick);
+    const life = new Life(world, await world.anOrganization(), pick);
     try {
       await life.begin();
       let before: Act | undefined;
@@ -52,11 +53,13 @@ export async function live(world: ErasureWorld, { seed, enough }: Course): Promi
 export class Pairs {
   private readonly met = new Map<string, number>();
 
+  constructor(private readonly acts: readonly Act[]) {}
+
   /** An act that has met the one before least; of several, as the seed has it. */
   next(before: Act | undefined, pick: Pick): Act {
-    const counts = ACTS.map((act) => this.count(before, act));
+    const counts = this.acts.map((act) => this.count(before, act));
     const least = Math.min(...counts);
-    const rarest = ACTS.filter((_, at) => counts[at] === least);
+    const rarest = this.acts.filter((_, at) => counts[at] === least);
     return rarest[pick(rarest.length)] ?? 'event';
   }
 
@@ -76,8 +79,9 @@ export class Pairs {
   /** Tells how many pairs have met, how often the rarest, and each. */
   get told(): string {
     const counts = this.counts();
-    const rows = ACTS.map(
-      (one) => `${one.padEnd(14)}${ACTS.map((other) => String(this.count(one, other)).padStart(4)).join('')}`,
+    const rows = this.acts.map(
+      (one) =>
+        `${one.padEnd(14)}${this.acts.map((other) => String(this.count(one, other)).padStart(4)).join('')}`,
     );
     const met = `${String(this.met.size)} of ${String(counts.length)} ordered pairs met`;
     const least = `the rarest ${String(this.least)} times, ${String(counts.reduce((sum, count) => sum + count, 0))} in all`;
@@ -85,6 +89,6 @@ export class Pairs {
   }
 
   private counts(): number[] {
-    return ACTS.flatMap((one) => ACTS.map((other) => this.count(one, other)));
+    return this.acts.flatMap((one) => this.acts.map((other) => this.count(one, other)));
   }
 }

@@ -1,67 +1,46 @@
-import { eventually, searchEverything, type Caller } from '@customer-platform/testing';
 import { strFromU8, unzipSync } from 'fflate';
-import { at, CONTACTS } from '../people/contacts/contact.fixture.js';
-import { MERGE } from '../people/merges/merge.fixture.js';
-import { REQUESTS, type ErasureWorld } from '../subject-requests/subject-request.fixture.js';
-import type { ConsentModel } from './consent-model.js';
-import { hasTwin, PEOPLE, type People } from './people.fixture.js';
+import { eventually } from '../eventually.js';
+import type { Caller } from '../caller.js';
+import { at, CONTACTS, MERGE, REQUESTS } from './calls.js';
+import type { Deeds } from './deeds.js';
+import type { LifeOrganization, LifeWorld } from './life-world.js';
+import { hasTwin, PEOPLE } from './people.js';
 
 const SETTLED = { within: 60_000 };
 const ZIP = 'application/zip, */*;q=0.1';
 
-/** An event that was taken, and whose it is. */
-export interface TakenEvent {
-  readonly id: string;
-  readonly person: number;
-  readonly key: string;
-  isStored: boolean;
-}
-
-/** A merge that was carried out; `standing` until it is undone. */
-export interface CarriedMerge {
-  readonly id: string;
-  readonly survivor: number;
-  readonly merged: number;
-  standing: boolean;
-}
-
-/** The acts of a life that are to be seen at its end. */
-export interface Deeds {
-  readonly people: People;
-  readonly consents: ConsentModel;
-  readonly merges: readonly CarriedMerge[];
-  /** Requests to erase. */
-  readonly erasures: readonly string[];
-  readonly archives: readonly { readonly id: string; readonly person: number }[];
-  readonly imports: readonly string[];
-  readonly events: readonly TakenEvent[];
-  /** The segment of all who have an address. */
-  readonly segment: string;
-}
-
 /** The end of a life: waits until nothing is to be done, then holds what is there against what should be. */
 export class LifeEnd {
+  private readonly caller: Caller;
+
   constructor(
-    private readonly world: ErasureWorld,
-    private readonly organizationId: string,
-    private readonly caller: Caller,
+    private readonly world: LifeWorld,
+    private readonly organization: LifeOrganization,
     private readonly deeds: Deeds,
-  ) {}
+  ) {
+    [this.caller] = organization.callers();
+  }
 
   async check(): Promise<void> {
-    for (const id of this.deeds.erasures) {
-      await this.world.doneByCore(this.caller, { id });
-      await this.world.answerAll(this.organizationId, id);
-      await this.world.inState(this.caller, { id }, 'completed');
-    }
-    for (const id of this.deeds.imports) await this.imported(id);
-    await this.processed();
+    for (const id of this.deeds.erasures) await this.world.completed(this.organization, id);
+    await this.imported();
     await eventually(() => this.checkEvents(), SETTLED);
     await this.checkConsents();
     for (const archive of this.deeds.archives) await this.checkArchive(archive);
     await this.checkUndone();
     await eventually(() => this.checkErased(), SETTLED);
     await eventually(() => this.checkSegment(), SETTLED);
+    await eventually(() => this.world.checkModules(this.organization, this.deeds), SETTLED);
+  }
+
+  /** Waits until no file and no event is left to process. */
+  async imported(): Promise<void> {
+    for (const id of this.deeds.imports)
+      await eventually(async () => {
+        const { body } = await this.caller.get<{ state: string }>(`/v1/core/imports/${id}`);
+        expect(body.state).toBe('completed');
+      }, SETTLED);
+    await this.processed();
   }
 
   /** Waits until nothing that was taken is left to process. */
@@ -76,10 +55,9 @@ export class LifeEnd {
 
   /** The ids of the events that stand, each with that of its contact. */
   async storedEvents(): Promise<Map<string, string>> {
-    const rows = await this.world.contacts.query(
-      'SELECT id, contact_id FROM events WHERE organization_id = $1',
-      [this.organizationId],
-    );
+    const rows = await this.world.query('SELECT id, contact_id FROM events WHERE organization_id = $1', [
+      this.organization.id,
+    ]);
     return new Map(rows.map(({ id, contact_id: contact }) => [id as string, contact as string]));
   }
 
@@ -88,13 +66,6 @@ export class LifeEnd {
     return eventually(async () => {
       const { body } = await this.caller.get<{ state: string }>(`${REQUESTS}/${id}`);
       expect(['completed', 'rejected']).toContain(body.state);
-    }, SETTLED);
-  }
-
-  private imported(id: string): Promise<void> {
-    return eventually(async () => {
-      const { body } = await this.caller.get<{ state: string }>(`/v1/core/imports/${id}`);
-      expect(body.state).toBe('completed');
     }, SETTLED);
   }
 
@@ -156,8 +127,7 @@ export class LifeEnd {
   private async checkErased(): Promise<void> {
     const sought = this.deeds.people.erasedTexts();
     if (sought.length === 0) return;
-    const { database } = this.world.contacts.core;
-    expect((await searchEverything(database, this.organizationId, sought)).found).toEqual([]);
+    expect(await this.world.search(this.organization.id, sought)).toEqual([]);
   }
 
   private async checkSegment(): Promise<void> {
