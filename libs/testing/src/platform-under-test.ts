@@ -177,6 +177,21 @@ export class PlatformUnderTest {
     await this.startApp(app).ready();
   }
 
+  /**
+   * Starts one more process of a module, on ports of its own, that takes its part of all work: `<module> beside` of
+   * {@link processes}. @returns where it is called
+   */
+  async startBeside(module: Module): Promise<string> {
+    const [port = 0, internalPort = 0] = await freePorts(2);
+    const env = { ...this.envOf(module), PORT: String(port), INTERNAL_PORT: String(internalPort) };
+    const url = local(port, this.scheme);
+    const name = `${module} beside`;
+    const process = new AppProcess(name, `apps/${module}/dist/main.js`, env, `${url}/health/ready`);
+    this.own[name] = process;
+    await process.ready();
+    return url;
+  }
+
   /** A client of the front door with this key, or without one. */
   as(key?: string): Caller {
     const isThere = (): boolean => this.isShared || this.own['identity']?.isRunning === true;
