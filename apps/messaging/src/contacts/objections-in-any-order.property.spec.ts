@@ -1,7 +1,7 @@
 import type { ContactsMerged } from '@customer-platform/contact-refs';
 import { newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { domainEvent, draws } from '@customer-platform/testing';
+import { behindLock, domainEvent, draws } from '@customer-platform/testing';
 import fc from 'fast-check';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { ContactProjection } from './contact-projection.js';
@@ -15,8 +15,12 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** An act: somebody declines, or merges are heard of, by one process each, at once. */
+/**
+ * An act: somebody declines, merges are heard of, by one process each, at once, or the one above is heard of while what
+ * follows from a merge is not committed yet.
+ */
 type Step =
+  | { readonly kind: 'overtake'; readonly merge: number }
   | { readonly kind: 'decline'; readonly contact: number }
   | { readonly kind: 'hear'; readonly merges: readonly number[]; readonly apart: boolean };
 
@@ -46,11 +50,14 @@ const histories: fc.Arbitrary<History> = fc
       kind: fc.constant('decline' as const),
       contact: fc.nat({ max: CONTACTS - 1 }),
     });
+    const overtake = fc
+      .constantFrom(...(merged.length > 0 ? merged : [CONTACTS - 1]))
+      .map((merge) => ({ kind: 'overtake' as const, merge }));
     const last = fc.shuffledSubarray(merged, { minLength: merged.length });
     return fc.record({
       into: fc.constant(into),
       steps: fc
-        .tuple(fc.array(fc.oneof(hear, decline), { maxLength: 8 }), last)
+        .tuple(fc.array(fc.oneof(hear, decline, overtake), { maxLength: 8 }), last)
         .map(([steps, rest]) => [
           ...steps,
           ...rest.map((merge) => ({ kind: 'hear' as const, merges: [merge], apart: false })),
@@ -83,8 +90,39 @@ class Hearing {
   async live(): Promise<void> {
     for (const step of this.history.steps) {
       if (step.kind === 'decline') await this.decline(step.contact);
+      else if (step.kind === 'overtake') await this.overtake(step.merge);
       else await this.hear(step.merges, step.apart);
     }
+  }
+
+  /** Whoever holds the survivor's row keeps the first from its commit; what it saw of the chain it has seen by then. */
+  private async overtake(merge: number): Promise<void> {
+    const survivor = this.history.into[merge] ?? null;
+    if (survivor === null) return;
+    const above = this.history.into[survivor] === null ? [] : [survivor];
+    const isCarried = [...this.declined].some((contact) => this.isBelow(contact, merge));
+    if (!isCarried) return this.hear([merge, ...above], false);
+    const held = `
+      INSERT INTO preferences AS p (organization_id, subject, channel, topic, subscribed, updated_at)
+      VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', true, '2026-01-01')
+      ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET updated_at = p.updated_at`;
+    await behindLock(
+      world.database,
+      { sql: held, values: [this.organizationId, this.ids[survivor]] },
+      () => this.hear([merge], false),
+      () => this.hear(above, false),
+    );
+  }
+
+  /** Whether what one has declined has come to another, or is at it. */
+  private isBelow(contact: number, other: number): boolean {
+    for (
+      let at: number | null = contact;
+      at !== null;
+      at = this.heard.has(at) ? (this.history.into[at] ?? null) : null
+    )
+      if (at === other) return true;
+    return false;
   }
 
   /** Whoever is known to be merged says nothing any more: it is asked in the survivor's name. */
