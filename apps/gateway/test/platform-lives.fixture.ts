@@ -191,7 +191,8 @@ export class PlatformLives implements LifeWorld {
     expect(points).toBe(earned * POINTS);
     const untouched = people.list().every((one) => !one.gone && !one.deleted && !hasTwin(one));
     const stored = await this.query('SELECT id FROM events WHERE organization_id = $1', [organizationId]);
-    expect(earned).toBeGreaterThanOrEqual(stored.length);
+    // Who is deleted earns nothing meanwhile; a letter is an event, too, once it is run again.
+    expect(earned).toBeLessThanOrEqual(events.length + people.list().length);
     if (untouched) expect(earned).toBe(stored.length);
     const sends = await this.platform.query<{ event: string; count: number }>(
       'messaging',
