@@ -1,6 +1,6 @@
 import { expectStatus, type Caller } from '@customer-platform/testing';
-import type { ContactDto } from '../contacts/contact.dto.js';
-import { merge, undo } from '../contacts/merge/merge.fixture.js';
+import type { ContactDto } from '../people/contacts/contact.dto.js';
+import { merge, undo } from '../people/merges/merge.fixture.js';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { aFolder, imported, lines } from './import.fixture.js';
 

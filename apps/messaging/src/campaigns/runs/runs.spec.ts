@@ -13,8 +13,8 @@ import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.j
 import { tenantsOf } from '../../organizations/tenants.fixture.js';
 import { CampaignRuns } from './campaign-runs.js';
 import { RunEnding } from './ending.js';
-import { AudienceGathering } from './gathering.js';
-import { HandingOver } from './handing-over.js';
+import { AudienceSnapshot } from './audience-snapshot.js';
+import { AudienceDispatch } from './audience-dispatch.js';
 import { RunSignal } from './run-signal.js';
 import { RunWorker } from './run-worker.js';
 
@@ -361,8 +361,8 @@ it('have their turns by tenant, in however many organizations one of them runs c
   const worker = new RunWorker(
     { ...app.get<MessagingConfig>(MESSAGING_CONFIG, { strict: false }), worker: false },
     app.get(Database, { strict: false }),
-    app.get(AudienceGathering, { strict: false }),
-    app.get(HandingOver, { strict: false }),
+    app.get(AudienceSnapshot, { strict: false }),
+    app.get(AudienceDispatch, { strict: false }),
     app.get(RunEnding, { strict: false }),
     app.get(CampaignRuns, { strict: false }),
     app.get(RunSignal, { strict: false }),
