@@ -32,11 +32,19 @@ describe('the release', () => {
 
   it('is written nowhere else', () => {
     const generated = new Set([...generatedFiles, ...releaseFiles.map(([file]) => file)]);
-    const files = globSync(SOURCES, { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '**/out-tsc/**'] })
+    const files = globSync(SOURCES, {
+      cwd: root,
+      exclude: ['**/node_modules/**', '**/dist/**', '**/out-tsc/**'],
+    })
       .filter((file) => !generated.has(file) && !MAY_SAY.some(([path]) => path.test(file)))
       .sort();
     expect(files.length).toBeGreaterThan(3_000);
-    expect(writtenAgain(files.map((file) => [file, read(file)] as const), RELEASE)).toEqual([]);
+    expect(
+      writtenAgain(
+        files.map((file) => [file, read(file)] as const),
+        RELEASE,
+      ),
+    ).toEqual([]);
   });
 
   it('is found where it is written again, and another number is not', () => {

@@ -18,7 +18,9 @@ function labelOf(version: string): string {
   return version.split('.').slice(0, 2).join('.');
 }
 
-const constants = (version: string): string => `// Written by \`npm run generate\` from the version in package.json.
+const constants = (
+  version: string,
+): string => `// Written by \`npm run generate\` from the version in package.json.
 
 /** Names the release, as the tags of its images do. */
 export const VERSION = '${version}';

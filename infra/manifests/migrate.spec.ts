@@ -92,7 +92,9 @@ describe('k8s/migrate.sh', () => {
     const { status, told } = migrate(all, ['Complete'], ['k8s/overlays/production']);
     expect(status).toBe(0);
     for (const module of MODULES)
-      expect(told.filter((line) => line.includes(`delete job/${module}-migrate-${VERSION} `))).toHaveLength(1);
+      expect(told.filter((line) => line.includes(`delete job/${module}-migrate-${VERSION} `))).toHaveLength(
+        1,
+      );
     expect(migrate('kind: Service\n', [''])).toMatchObject({ status: 1, told: [''] });
   });
 

@@ -83,7 +83,7 @@ function demandReason(
   choices: readonly Choice[],
   reason: string | null,
 ): void {
-  if (reason !== null || liftedBy(objections, choices).length === 0) return;
+  if ((reason ?? '').trim() !== '' || liftedBy(objections, choices).length === 0) return;
   const detail = 'The person has declined this; say why it is lifted.';
   throw Problem.validation([{ pointer: '/reason', code: 'required', detail }]);
 }

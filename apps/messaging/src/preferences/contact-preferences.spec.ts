@@ -164,7 +164,7 @@ describe('PATCH /v1/messaging/contacts/{id}/preferences', () => {
       const person = await aPerson();
       await declined(person.organizationId, `contact:${person.id}`);
       const wish = { channels: { email: { marketing: value } } };
-      for (const reason of [undefined, null]) {
+      for (const reason of [undefined, null, ' ']) {
         const refused = await change(person, { ...wish, reason });
         const problem = expectProblem(refused, 400, 'validation_failed');
         expect(problem.errors).toMatchObject([{ pointer: '/reason', code: 'required' }]);
