@@ -1,8 +1,8 @@
 /**
- * What slow clients do to others: as many of each kind as it is told, from 1, 10 and 100 networks, and beside them calls of
- * three routes from elsewhere. Who is let go comes back after a second. Prints the p95 of the calls with and without them,
- * as a proportion, and the gateway's memory.
- * Run after a build: `node infra/load/slow-callers.bench.ts [CLIENTS] [KIND]`
+ * Measures what slow clients do to others: as many of each kind as it is told, from 1, 10 and 100 networks, and beside them
+ * calls of three routes from elsewhere, at a steady rate. Who is let go comes back after a second. Prints the p95 of the
+ * calls with and without them, as a proportion (of three turns the middle one), and the gateway's memory.
+ * Run after a build: `node infra/load/slow-callers.bench.ts [CLIENTS] [KIND] [SECONDS]`
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { Agent, createServer, request } from 'node:http';
@@ -14,9 +14,10 @@ import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const CLIENTS = Number(process.argv[2] ?? 400);
 const ONLY = process.argv[3];
-const CALLS = 600;
-/** Calls that are away for longer than this in all are enough to judge by, in milliseconds. */
-const JUDGED_MS = 15_000;
+/** How long the calls of a turn go on: in a few seconds slow ones are let go, and come back. */
+const SECONDS = Number(process.argv[4] ?? 5);
+const CALLS_A_SECOND = 400;
+const TURNS = 3;
 const ROUTES = ['/v1/core/track', '/oauth/token', '/v1/messaging/webhooks/ses'];
 const LARGE = Buffer.alloc(4 << 20, 'a');
 
@@ -68,22 +69,37 @@ async function compare(): Promise<void> {
   const kinds = Object.entries(KINDS).filter(([name]) => ONLY === undefined || name === ONLY);
   for (const [name, kind] of kinds) {
     for (const networks of [1, 10, 100]) {
-      const alone = await judge(port);
-      const clients = new SlowClients(port, kind, networks);
-      await pause(2_500);
-      const beside = await judge(port);
-      const returns = clients.end();
+      const turns: Turn[] = [];
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        const alone = await judge(port);
+        const clients = new SlowClients(port, kind, networks);
+        await pause(2_500);
+        const beside = await judge(port);
+        turns.push({ alone: alone.p95, beside: beside.p95, failed: beside.failed, returns: clients.end() });
+        await pause(500);
+      }
+      turns.sort((one, other) => one.beside / one.alone - other.beside / other.alone);
+      const { alone, beside } = turns[TURNS >> 1] as Turn;
+      const sum = (what: 'failed' | 'returns'): number => turns.reduce((all, turn) => all + turn[what], 0);
       console.log(
-        `${name.padEnd(17)} ${String(networks).padStart(3)} networks: p95 × ${(beside.p95 / alone.p95).toFixed(1)} ` +
-          `(${alone.p95.toFixed(0)} → ${beside.p95.toFixed(0)} ms), ${beside.failed} of ${beside.calls} failed; ` +
-          `${returns} came back; gateway ${megabytes(gateway)} MiB` +
+        `${name.padEnd(17)} ${String(networks).padStart(3)} networks: p95 × ${(beside / alone).toFixed(1)} ` +
+          `(${alone.toFixed(1)} → ${beside.toFixed(1)} ms; ${turns.map((turn) => `× ${(turn.beside / turn.alone).toFixed(1)}`).join(', ')}), ` +
+          `${sum('failed')} of ${TURNS * SECONDS * CALLS_A_SECOND} failed; ` +
+          `${sum('returns')} came back; gateway ${megabytes(gateway)} MiB` +
           (ended === undefined ? '' : `; it ended with ${String(ended)}`),
       );
-      await pause(500);
     }
   }
   module.kill();
   gateway.kill();
+}
+
+/** The p95 in milliseconds without and with slow clients, and how many calls failed and clients came back. */
+interface Turn {
+  readonly alone: number;
+  readonly beside: number;
+  readonly failed: number;
+  readonly returns: number;
 }
 
 /** Clients of one kind, from so many networks. */
@@ -135,24 +151,22 @@ class SlowClients {
   }
 }
 
-/** Calls the three routes, 8 at once. */
-async function judge(port: number): Promise<{ p95: number; failed: number; calls: number }> {
+/** Calls the three routes at a steady rate; a call's time counts from when it was due. */
+async function judge(port: number): Promise<{ p95: number; failed: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const times: number[] = [];
   let failed = 0;
-  let left = CALLS;
-  const end = performance.now() + JUDGED_MS;
-  const worker = async (): Promise<void> => {
-    while ((left -= 1) >= 0 && performance.now() < end) {
-      const began = performance.now();
-      if ((await post(agent, port, ROUTES[left % ROUTES.length] ?? '')) !== 200) failed += 1;
-      times.push(performance.now() - began);
-    }
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  const began = performance.now();
+  const calls = Array.from({ length: SECONDS * CALLS_A_SECOND }, async (_, n) => {
+    const due = began + (n * 1_000) / CALLS_A_SECOND;
+    await pause(Math.max(0, due - performance.now()));
+    if ((await post(agent, port, ROUTES[n % ROUTES.length] ?? '')) !== 200) failed += 1;
+    times.push(performance.now() - due);
+  });
+  await Promise.all(calls);
   agent.destroy();
   times.sort((one, other) => one - other);
-  return { p95: times[Math.floor(times.length * 0.95)] ?? 0, failed, calls: times.length };
+  return { p95: times[Math.floor(times.length * 0.95)] ?? 0, failed };
 }
 
 function post(agent: Agent, port: number, path: string): Promise<number> {

@@ -125,6 +125,7 @@ function properties({ port, controllerPort, settings }: KafkaOptions, logs: stri
     'share.coordinator.state.topic.replication.factor': 1,
     'share.coordinator.state.topic.min.isr': 1,
     'group.initial.rebalance.delay.ms': 0,
+    'metadata.max.idle.interval.ms': 0, // nobody else follows the metadata: else two records a second, at rest too
     // A broker that was killed may register again once its former session is over: 9 s by default.
     'broker.heartbeat.interval.ms': 500,
     'broker.session.timeout.ms': 3_000,

@@ -58,8 +58,8 @@ export class DatabaseFault {
   }
 
   /**
-   * Fails no more, once the changes of the table that are going on have ended. The trigger stays and does nothing: to drop it
-   * would lock the table and its partitions, which can deadlock with work that goes on.
+   * Fails no more, once the changes of the table that are going on have ended. The trigger stays and does nothing: whoever
+   * met it, went back to a savepoint and tries again holds its sequence, and would deadlock with the drop.
    */
   async mend(): Promise<void> {
     await this.database.query(
@@ -67,13 +67,14 @@ export class DatabaseFault {
     );
     const changing = await this.database.query<{ xid: string }>(
       `SELECT DISTINCT virtualtransaction AS xid FROM pg_locks
-        WHERE relation = $1::regclass AND mode = 'RowExclusiveLock'
+        WHERE relation = '${this.table}'::regclass AND mode = 'RowExclusiveLock'
           AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-      [this.table],
     );
-    const xids = changing.map(({ xid }) => xid);
+    const those = changing.map(({ xid }) => `'${xid}'`).join(', ');
     const hasEnded = async (): Promise<void> => {
-      const going = await this.database.query('SELECT 1 FROM pg_locks WHERE virtualxid = ANY ($1)', [xids]);
+      const going = await this.database.query(
+        `SELECT 1 FROM pg_locks WHERE virtualxid = ANY (ARRAY[${those}]::text[])`,
+      );
       if (going.length > 0) throw new Error(`Changes of ${this.table} still go on`);
     };
     await eventually(hasEnded, { within: 60_000 });

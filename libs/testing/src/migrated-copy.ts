@@ -33,7 +33,10 @@ export async function copyMigrated(options: MigratedCopyOptions): Promise<Provis
       if (!(await isThere(server, template))) await makeTemplate(server, template, options);
       await server.query('SELECT pg_advisory_unlock(hashtext($1))', [template]);
     }
-    await server.query(`CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${module}_owner`);
+    // Its pages as files: through the log they cost four times the processor time.
+    await server.query(
+      `CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${module}_owner STRATEGY FILE_COPY`,
+    );
   } finally {
     await server.end();
   }
