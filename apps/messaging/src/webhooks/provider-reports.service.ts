@@ -5,7 +5,7 @@ import {
   Clock,
   Database,
   isAway,
-  ranOut,
+  isTransient,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Batcher } from '@customer-platform/http';
@@ -63,7 +63,7 @@ export class ProviderReports {
     run: (calls) => this.database.acrossOrganizations((tx) => this.store(tx, calls)),
     // One that runs into a time limit holds up nobody else's; its own caller asks again.
     singlyAfter: (error) => !isAway(error),
-    isSlow: ranOut,
+    isSlow: isTransient,
   });
 
   constructor(

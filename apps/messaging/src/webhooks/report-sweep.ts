@@ -1,5 +1,5 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, isAway, ranOut } from '@customer-platform/database';
+import { Clock, Database, isAway, isTransient } from '@customer-platform/database';
 import { ItemBackoff, PollingJob } from '@customer-platform/http';
 import { ClaimsApart } from '../jobs/claims-apart.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
@@ -119,7 +119,8 @@ export class ReportSweep implements OnApplicationBootstrap, OnApplicationShutdow
       const [first] = keys;
       if (keys.length > 1 || !first || !turn) return false;
       this.backoff.failed(textOf(first), error);
-      if (ranOut(error)) turn.timeOuts += 1;
+      // Time, memory or a lock that others hold.
+      if (isTransient(error)) turn.timeOuts += 1;
       return false;
     }
   }

@@ -32,9 +32,11 @@ const PATIENCE_MS = 2_000;
 const RESTING_MS = 60_000;
 const SUSPENDED_MS = 10_000;
 
+/** First those that were longest without a piece: their turn is next where nothing is known of any. */
 const OWNERS = `
-  SELECT DISTINCT organization_id AS id FROM campaign_runs
-   WHERE due_at <= $1 AND id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])`;
+  SELECT organization_id AS id FROM campaign_runs
+   WHERE due_at <= $1 AND id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])
+   GROUP BY organization_id ORDER BY min(worked_at), organization_id`;
 
 /** The run that was longest without a piece, of the first of these organizations that has one which is free. */
 const NEXT = `
