@@ -218,7 +218,13 @@ export class ConsentRecorder {
     asked: readonly R[],
   ): Promise<R[]> {
     const merged = asked.filter(
-      (one) => isSaidAlready(one) && !one.isDated && one.row.status !== 'granted' && one.ids.length > 1,
+      (one) =>
+        isSaidAlready(one) &&
+        !one.isDated &&
+        one.row.status !== 'granted' &&
+        // What calls itself so is never found among what was said, and would be said anew each time.
+        one.row.method !== BY_MERGE &&
+        one.ids.length > 1,
     );
     const before = await this.consents.beforeMerges(tx, merged.map(pairOf));
     const again = new Set(before.map((at) => merged[at]));
