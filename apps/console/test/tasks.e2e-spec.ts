@@ -156,9 +156,9 @@ describe('tasks of administrators', () => {
     await lifting.row(address).getByRole('button', { name: 'Quitar' }).click();
     await lifting.dialog.getByRole('button', { name: 'Quitar' }).click();
     await lifting.page.getByText('puede recibir mensajes otra vez').first().waitFor();
-    await walk.find('auditoría', 'Registro de auditoría');
-    await walk.page.getByLabel('Acción').fill('messaging.suppressions.delete');
-    await walk.visitor.row('Ana Rojas').first().waitFor();
+    await walk.find('supresiones', 'Supresiones');
+    await walk.choose(walk.page.getByLabel('Mostrar'), 'lifted');
+    await walk.visitor.row(address).filter({ hasText: 'Ana Rojas' }).waitFor();
   });
 });
 
