@@ -129,7 +129,7 @@ describe('who signs in to the Console', () => {
 describe('who has a page open while a newer release comes', () => {
   /** Answers the file of the page as a server that has only the other release's. */
   const GONE = { status: 404, contentType: 'application/problem+json', body: '{}' };
-  const DID_NOT_COME = /^TypeError: A file of the Console did not come: .*segments-page-/;
+  const DID_NOT_COME = /^TypeError: A file of the Console did not come: .*(segments-page|around-pages)-/;
 
   it('gets it anew at the address that was asked for, once, and is told where that does not help', async () => {
     const visitor = await bench.signedIn(bench.owner);
