@@ -1,4 +1,3 @@
-import { newId } from '@customer-platform/database';
 import {
   eventually,
   startTestApp,
@@ -6,13 +5,12 @@ import {
   type EventReader,
   type TestApp,
 } from '@customer-platform/testing';
-import { Client } from 'pg';
 import { coreApp } from '../../core.app.js';
 import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { SegmentWorld } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
-import { endOnlyByOutages } from './live.fixture.js';
+import { endOnlyByOutages, LateEvent } from './live.fixture.js';
 
 /** Core without its workers, and another instance beside it. */
 let world: SegmentWorld;
@@ -48,32 +46,6 @@ async function stored(id: string, event: string): Promise<void> {
 }
 
 describe('GET /v1/core/events/stream, where a transaction lasts longer than is waited for', () => {
-  /** One that stores an event at its very end, when events that were stored meanwhile have been told. */
-  async function lasting(id: string): Promise<{ commit: () => Promise<void> }> {
-    const client = new Client({ connectionString: world.core.database.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query(`SELECT set_config('app.organization_id', $1, true)`, [id]);
-    // What others store from here on is of a later millisecond: of one instant the ids would say what comes first.
-    await eventually(async () => {
-      const { rows } = await client.query(
-        `SELECT clock_timestamp() > now() + interval '2 milliseconds' AS past`,
-      );
-      expect(rows).toEqual([{ past: true }]);
-    });
-    const commit = async () => {
-      await client.query(
-        `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at,
-                             received_at, payload, source, fingerprint)
-         VALUES ($1, gen_random_uuid(), 'track', 'late', 'ana', gen_random_uuid(), $2, now(), now(), '{}', 'api',
-                 gen_random_uuid())`,
-        [id, newId()],
-      );
-      await client.query('COMMIT');
-      await client.end();
-    };
-    return { commit };
-  }
   const kinds = (reader: EventReader) =>
     reader.events.map(({ event, data }) =>
       event === 'recorded' ? (JSON.parse(data) as EventDto).event : event,
@@ -82,10 +54,10 @@ describe('GET /v1/core/events/stream, where a transaction lasts longer than is w
   it('says that there is a gap when it has ended, and tells what comes', async () => {
     const { id, caller } = world.anOrganization();
     const reader = await listen(caller);
-    const { commit } = await lasting(id);
+    const late = await LateEvent.begin(world.core.database, id);
     await stored(id, 'meanwhile');
     await eventually(() => expect(kinds(reader)).toEqual(['meanwhile']));
-    await commit();
+    await late.commit('late');
     await eventually(() => expect(kinds(reader)).toEqual(['meanwhile', 'gap']));
     await stored(id, 'after');
     await eventually(() => expect(kinds(reader)).toEqual(['meanwhile', 'gap', 'after']));
@@ -94,12 +66,12 @@ describe('GET /v1/core/events/stream, where a transaction lasts longer than is w
   it('says so to who came while it was open, and to who was away when it ended, on any instance', async () => {
     const { id, caller } = world.anOrganization();
     const before = await listen(caller);
-    const { commit } = await lasting(id);
+    const late = await LateEvent.begin(world.core.database, id);
     await stored(id, 'meanwhile');
     await eventually(() => expect(kinds(before)).toEqual(['meanwhile']));
     const during = await listen(beside.as(id, CORE_PERMISSIONS));
     await before.close();
-    await commit();
+    await late.commit('late');
     await eventually(() => expect(kinds(during)).toEqual(['gap']));
     await stored(id, 'after');
     const again = await listen(beside.as(id, CORE_PERMISSIONS), before.lastEventId);

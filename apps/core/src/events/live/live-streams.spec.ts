@@ -8,13 +8,12 @@ import {
   type EventReader,
   type TestApp,
 } from '@customer-platform/testing';
-import { Client } from 'pg';
 import { coreApp } from '../../core.app.js';
 import { CORE_PERMISSIONS } from '../../core.fixture.js';
 import { SegmentWorld, type Given } from '../../segments/segment.fixture.js';
 import type { EventDto } from '../event.dto.js';
 import { LiveFeed } from './live-feed.js';
-import { endOnlyByOutages } from './live.fixture.js';
+import { endOnlyByOutages, LateEvent } from './live.fixture.js';
 import { positionText } from './live-position.js';
 
 const STREAM = '/v1/core/events/stream';
@@ -212,20 +211,9 @@ describe('GET /v1/core/events/stream', () => {
     const reader = await listen(caller);
     await stored(id, 'e0');
     await eventually(() => expect(names(reader)).toEqual(['e0']));
-    const client = new Client({ connectionString: world.core.database.url });
-    await client.connect();
-    await client.query('BEGIN');
-    await client.query(`SELECT set_config('app.organization_id', $1, true)`, [id]);
+    const late = await LateEvent.begin(world.core.database, id);
     await stored(id, 'after');
-    await client.query(
-      `INSERT INTO events (organization_id, id, type, event, external_id, contact_id, idempotency_key, occurred_at, received_at,
-                           payload, source, fingerprint)
-       VALUES ($1, gen_random_uuid(), 'track', 'before', 'ana', gen_random_uuid(), $2, now(), now(), '{}', 'api',
-               gen_random_uuid())`,
-      [id, newId()],
-    );
-    await client.query('COMMIT');
-    await client.end();
+    await late.commit('before');
     await eventually(() => expect(names(reader)).toEqual(['e0', 'before', 'after']));
   });
 
