@@ -7,7 +7,7 @@ export interface LintCase {
   legal: { path: string; code: string };
 }
 
-export const SERVICE = 'apps/core/src/contacts/contacts.service.ts';
+export const SERVICE = 'apps/core/src/people/contacts/contacts.service.ts';
 
 /** Both pieces stand in a service. */
 export const inService = (rule: string, name: string, illegal: string, legal: string): LintCase => ({

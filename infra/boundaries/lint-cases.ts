@@ -176,7 +176,12 @@ const syntaxCases: LintCase[] = [
     illegal: { path: 'libs/http/src/lists/lists.ts', code: "export { page } from './page.js';\n" },
     legal: { path: 'libs/http/src/index.ts', code: "export { page } from './lists/page.js';\n" },
   },
-  named('house/no-barrel', 'index in an app', 'apps/core/src/contacts/index.ts', 'libs/http/src/index.ts'),
+  named(
+    'house/no-barrel',
+    'index in an app',
+    'apps/core/src/people/contacts/index.ts',
+    'libs/http/src/index.ts',
+  ),
 ];
 
 const errorCases: LintCase[] = [
@@ -227,8 +232,8 @@ const shapeCases: LintCase[] = [
   {
     name: 'a controller in a file that does not say so',
     rule: 'house/file-name',
-    illegal: { path: 'apps/core/src/contacts/contacts.ts', code: CONTROLLER },
-    legal: { path: 'apps/core/src/contacts/contacts.controller.ts', code: CONTROLLER },
+    illegal: { path: 'apps/core/src/people/contacts/contacts.ts', code: CONTROLLER },
+    legal: { path: 'apps/core/src/people/contacts/contacts.controller.ts', code: CONTROLLER },
   },
   named('house/file-name', 'a catch-all file', 'libs/http/src/utils.ts', 'libs/http/src/cursors.ts'),
   ...['common', 'shared', 'utils'].map((folder) =>

@@ -159,7 +159,7 @@ export const promiseCases: LintCase[] = [
   ),
 ];
 
-const SPEC = 'apps/core/src/contacts/contacts.spec.ts';
+const SPEC = 'apps/core/src/people/contacts/contacts.spec.ts';
 const inSpec = (name: string, illegal: string, legal: string): LintCase => ({
   name,
   rule: 'house/no-asserted-time',

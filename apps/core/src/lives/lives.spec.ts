@@ -5,7 +5,7 @@ import { CoreLives } from './core-lives.fixture.js';
 /** Some seconds of processor time; the release run has each pair twenty times. */
 const LIVES = Number(process.env['LIVES'] ?? 30);
 /** The same in every run. */
-const SEED = Number(process.env['LIVES_SEED'] ?? 20_261_128);
+const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_128);
 
 describe('lives in which anything follows anything, before it has had its effect', () => {
   let world: CoreLives;
