@@ -160,10 +160,30 @@ describe('contacts with whom a merge has to do', () => {
     await has('consent', 2, other);
     const [events, consents] = [await listed('event'), await listed('consent')];
     expect(consents).toHaveLength(2);
-    const { parts } = await ask({ limit: 1 });
+    const { parts } = await ask({ limit: 3 });
     expect(parts).toMatchObject({
       event: { items: events, more: false },
-      consent: { items: consents.slice(0, 1), more: true },
+      consent: { items: consents, more: false },
+    });
+  });
+
+  it('show a survivor no more than the newest of events and consents together', async () => {
+    const other = await aContactRow(core, organizationId, { merged_into: contactId });
+    for (let at = 0; at < 3; at += 1) {
+      await has('event', 2 * at);
+      await has('consent', 2 * at + 1, other);
+    }
+    const [events, consents] = [await listed('event'), await listed('consent')];
+    const first = await ask({ limit: 3 });
+    expect(first.parts).toMatchObject({
+      event: { items: events.slice(0, 1), more: true },
+      consent: { items: consents.slice(0, 2), more: true },
+    });
+    const after = { occurredAt: consents[1]?.occurred_at ?? '', id: consents[1]?.id ?? '' };
+    const rest = await ask({ limit: 3, parts: { ...BOTH, consent: { ...BOTH.consent, after } } });
+    expect(rest.parts).toMatchObject({
+      event: { items: events.slice(0, 2), more: true },
+      consent: { items: consents.slice(2), more: false },
     });
   });
 

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import type { TimelineSource } from '@customer-platform/authorization';
 import { Database, gapOf, type OrganizationScope, type Promises } from '@customer-platform/database';
-import { listOfPart, newestOfParts, type AskedTimeline, type TimelinePart } from '@customer-platform/http';
-import { Problem } from '@customer-platform/problem-json';
+import {
+  listOfPart,
+  newestOfParts,
+  type AskedPart,
+  type AskedTimeline,
+  type TimelinePart,
+} from '@customer-platform/http';
 import type { ConsentEventRow } from '../vocabulary/consents/consent.js';
 import { CONSENT_LIST, toConsentDto } from '../people/consents/consent.dto.js';
 import { ConsentsRepository } from '../people/consents/consents.repository.js';
-import { ConsentsService } from '../people/consents/consents.service.js';
 import { ContactLookup, type Standing } from '../people/contacts/contact-lookup.js';
 import { stateOf } from '../vocabulary/contacts/shared-contact.js';
 import { EVENT_LIST, toEventDto, type EventRow } from '../events/event.dto.js';
@@ -15,11 +19,18 @@ import { EventsService } from '../events/events.service.js';
 /** The answers of one read: the contact's state with those of all merged into it, and its rows. */
 type Read = readonly [Standing[], EventRow[], { until: Date } | undefined, ConsentEventRow[]];
 
+/** What a contact has said, newest first. */
+interface Said {
+  readonly rows: readonly ConsentEventRow[];
+  /** There is more than these. */
+  readonly more: boolean;
+}
+
 const nothing = (): Promise<never[]> => Promise.resolve([]);
 
 /**
- * Core's parts of a timeline: the events and the consent history of a contact, read at once. What its lists do besides for
- * merged contacts they do here too: they are asked.
+ * Core's parts of a timeline: the events and the consent history of a contact, read at once. Where a merge has put one of
+ * them under other ids, that one is read there, as its list does.
  */
 @Injectable()
 export class CoreTimeline implements TimelineSource {
@@ -31,26 +42,27 @@ export class CoreTimeline implements TimelineSource {
     private readonly lookup: ContactLookup,
     private readonly events: EventsService,
     private readonly history: ConsentsRepository,
-    private readonly consents: ConsentsService,
   ) {}
 
   async read(where: OrganizationScope, asked: AskedTimeline): Promise<Record<string, TimelinePart>> {
-    const [family, events, gap, said] = await this.newest(where, asked);
+    const [family, events, gap, ownSaid] = await this.newest(where, asked);
     const { event, consent } = asked.parts;
     const own = family[0];
     const isMerged = own !== undefined && own.mergedInto !== null;
-    const eventsAreElsewhere = event !== undefined && events.length === 0 && isMerged;
-    const saidElsewhere = consent !== undefined && !isMerged && family.length > 1;
-    if (eventsAreElsewhere || saidElsewhere) return this.byLists(where, asked);
-    const isThere = own !== undefined && stateOf(own) !== 'erased';
-    const shownConsents = consent !== undefined && isThere && !isMerged ? said : [];
+    const status = own === undefined || stateOf(own) === 'erased' ? 404 : isMerged ? 307 : 200;
+    const said =
+      consent && status === 200 && family.length > 1
+        ? await this.saidInFamily(where, asked, consent, family)
+        : { rows: status === 200 ? ownSaid : [], more: false };
     const [eventCount = 0, consentCount = 0] = newestOfParts<EventRow | ConsentEventRow>(
-      [events, shownConsents],
+      [events, said.rows],
       ({ occurred_at: time }) => time.getTime(),
       asked.limit,
     );
     const parts: Record<string, TimelinePart> = {};
-    if (event) {
+    if (event && isMerged && events.length === 0) {
+      parts['event'] = await this.eventsByList(where, asked, event);
+    } else if (event) {
       parts['event'] = {
         status: 200,
         items: events.slice(0, eventCount).map(toEventDto),
@@ -58,11 +70,10 @@ export class CoreTimeline implements TimelineSource {
         removedUntil: gap?.until.toISOString(),
       };
     }
-    if (consent && !isThere) parts['consent'] = { status: 404 };
-    else if (consent && isMerged) parts['consent'] = { status: 307 };
+    if (consent && status !== 200) parts['consent'] = { status };
     else if (consent) {
-      const items = said.slice(0, consentCount).map(toConsentDto);
-      parts['consent'] = { status: 200, items, more: said.length > consentCount };
+      const items = said.rows.slice(0, consentCount).map(toConsentDto);
+      parts['consent'] = { status: 200, items, more: said.more || said.rows.length > consentCount };
     }
     return parts;
   }
@@ -81,40 +92,28 @@ export class CoreTimeline implements TimelineSource {
     );
   }
 
-  private async byLists(
+  /** A merge gives a contact's events to its survivor, which the list looks up. */
+  private async eventsByList(
     where: OrganizationScope,
     asked: AskedTimeline,
-  ): Promise<Record<string, TimelinePart>> {
-    const { event, consent } = asked.parts;
-    const parts: Record<string, TimelinePart> = {};
-    if (event) {
-      const { data, page, gap } = await this.events.list(where, listOfPart(asked, event, EVENT_LIST));
-      parts['event'] = {
-        status: 200,
-        items: data,
-        more: page.next_cursor !== null,
-        removedUntil: gap?.until,
-      };
-    }
-    if (consent) parts['consent'] = await this.consentsByList(where, asked);
-    return parts;
+    part: AskedPart,
+  ): Promise<TimelinePart> {
+    const { data, page, gap } = await this.events.list(where, listOfPart(asked, part, EVENT_LIST));
+    return { status: 200, items: data, more: page.next_cursor !== null, removedUntil: gap?.until };
   }
 
-  private async consentsByList(where: OrganizationScope, asked: AskedTimeline): Promise<TimelinePart> {
-    const { consent = { fields: [] } } = asked.parts;
-    const { filters: _, ...query } = listOfPart(asked, consent, CONSENT_LIST);
-    try {
-      const answer = await this.consents.list(where, asked.contactId, {
-        ...query,
-        filters: [],
-        parameters: { view: 'history' },
-      });
-      if (!('page' in answer)) return { status: 307 };
-      const { data, page } = answer.page;
-      return { status: 200, items: data, more: page.next_cursor !== null };
-    } catch (error) {
-      if (error instanceof Problem && error.code === 'not_found') return { status: 404 };
-      throw error;
-    }
+  /** A merge leaves what was said under the id under which it was said. */
+  private async saidInFamily(
+    where: OrganizationScope,
+    asked: AskedTimeline,
+    part: AskedPart,
+    family: readonly Standing[],
+  ): Promise<Said> {
+    const ids = family.map(({ id }) => id);
+    const query = { ...listOfPart(asked, part, CONSENT_LIST), filters: [] };
+    const { data, page } = await this.database.inOrganization(where, (tx) =>
+      this.history.history(tx, ids, query, null),
+    );
+    return { rows: data, more: page.next_cursor !== null };
   }
 }
