@@ -72,6 +72,8 @@ class StubModules {
   removedUntil: Partial<Record<ItemType, string>> = {};
   /** Whether they answer all parts at once, as they do since this release. */
   atOnce = true;
+  /** How they answer several parts at once; their lists answer as they do. */
+  together: Behaviour = 'well';
   readonly contacts: StubContact[] = [];
   readonly received: Received[] = [];
   readonly lookups: { ids: string[] }[] = [];
@@ -103,6 +105,7 @@ class StubModules {
     }
     this.removedUntil = {};
     this.atOnce = true;
+    this.together = 'well';
     this.received.length = 0;
     this.lookups.length = 0;
     this.lookup = 'well';
@@ -141,9 +144,11 @@ class StubModules {
       return;
     }
     const asked = this.atOnce ? this.askedAtOnce(request, url.pathname) : undefined;
-    const types = asked ? (Object.keys(asked.parts) as ItemType[]) : [type];
+    const types = asked ? typesOf(asked) : [type];
     this.received.push({ path: url.pathname, types, query: url.searchParams, headers: request.headers });
-    if (asked) sendParts(response, asked, this.parts(asked, url));
+    if (asked && types.length > 1 && this.together !== 'well')
+      this.answer(response, this.together, () => null);
+    else if (asked) sendParts(response, asked, this.parts(asked, url));
     else this.answer(response, this.behaviour[type], () => this.page(type, url));
   }
 
@@ -162,11 +167,12 @@ class StubModules {
     } else send(response, behaviour.status, behaviour.body ?? { code: 'x' });
   }
 
-  /** Undefined where one of the parts misbehaves: each list is to show how, then. */
+  /** Undefined where one of the parts misbehaves and they do not together: each list is to show how, then. */
   private askedAtOnce(request: IncomingMessage, path: string): AskedTimeline | undefined {
     const asked = readAskedTimeline(request, path, new Set(Object.keys(TYPES)));
-    const types = Object.keys(asked?.parts ?? {}) as ItemType[];
-    return types.every((each) => this.behaviour[each] === 'well') ? asked : undefined;
+    const types = asked ? typesOf(asked) : [];
+    const isTogether = types.length > 1 && this.together !== 'well';
+    return isTogether || types.every((each) => this.behaviour[each] === 'well') ? asked : undefined;
   }
 
   private parts(asked: AskedTimeline, url: URL): Record<string, TimelinePart> {
@@ -217,6 +223,10 @@ class StubModules {
       ...(until === undefined ? {} : { gap: { reason: 'retention', until } }),
     };
   }
+}
+
+function typesOf({ parts }: AskedTimeline): ItemType[] {
+  return Object.keys(parts) as ItemType[];
 }
 
 function typeOf(path: string): ItemType | undefined {

@@ -51,6 +51,8 @@ export type FragmentAnswer =
   /** Slow, away, overloaded, failing, or not understood. */
   | { readonly kind: 'unreachable' };
 
+const UNREACHABLE = { kind: 'unreachable' } as const;
+
 const TOO_LATE = new Error(`it took longer than ${String(TIMEOUT_MS)} ms`);
 
 /**
@@ -113,18 +115,18 @@ export class SourceClient implements OnApplicationShutdown {
     request: TimelineRequest,
     deadline: Deadline,
   ): Promise<Map<Fragment, FragmentAnswer>> {
-    // Where the list is narrowed, that is for each list itself.
-    const calls =
-      request.filters.length > 0
-        ? fragments.map((fragment) => [fragment])
-        : [...Map.groupBy(fragments, ({ source }) => source).values()];
+    // What is narrowed or traced is for each list itself.
+    const byLists = request.filters.length > 0 || 'traceparent' in traceHeaders();
+    const calls = byLists
+      ? fragments.map((fragment) => [fragment])
+      : [...Map.groupBy(fragments, ({ source }) => source).values()];
     const answers = await Promise.all(calls.map((own) => this.ofSource(own, context, request, deadline)));
     return new Map(answers.flatMap((each) => [...each]));
   }
 
   /**
-   * A module answers all that it has of these at once. One of the release before, or that has to look further, answers the
-   * list of the first alone, or fails to: the others are asked for one by one then.
+   * A module answers all that it has of these at once. One of the release before answers the list of the first alone, and
+   * the others are asked for one by one then; so are all where it fails to, or is not understood.
    */
   private async ofSource(
     fragments: readonly Fragment[],
@@ -132,44 +134,42 @@ export class SourceClient implements OnApplicationShutdown {
     request: TimelineRequest,
     deadline: Deadline,
   ): Promise<Map<Fragment, FragmentAnswer>> {
-    const [first, ...others] = fragments;
+    const [first] = fragments;
     if (!first) return new Map();
-    let told: ReadonlyMap<string, ToldPart> | undefined;
-    const answer = await this.attempt(first, async () => {
+    const together = await this.attempt(first, async () => {
       const header = headerOf(fragments, request);
       const answered = await this.exchange(first, context, request, deadline, header);
-      if (answered.status === 200 && answered.type === TIMELINE_TYPE) {
-        told = readTimelineParts(answered.text);
-        return answerOfPart(first, told, request);
-      }
-      return answerOf(first, answered, request);
+      if (answered.status === 200 && answered.type === TIMELINE_TYPE)
+        return answersOfParts(fragments, answered.text, request);
+      // Any of them may be what failed: that is for the list of each to tell.
+      if (answered.status >= 500 && fragments.length > 1) return new Map<Fragment, FragmentAnswer>();
+      return new Map([[first, answerOf(first, answered, request)]]);
     });
-    const answers = new Map([[first, answer]]);
-    const rest = await Promise.all(
-      others.map((fragment) =>
+    const answers =
+      together instanceof Map ? together : new Map<Fragment, FragmentAnswer>([[first, together]]);
+    const left = fragments.filter((fragment) => !answers.has(fragment));
+    const listed = await Promise.all(
+      left.map((fragment) =>
         this.attempt(fragment, async () =>
-          told
-            ? answerOfPart(fragment, told, request)
-            : answerOf(fragment, await this.exchange(fragment, context, request, deadline), request),
+          answerOf(fragment, await this.exchange(fragment, context, request, deadline), request),
         ),
       ),
     );
-    others.forEach((fragment, at) => answers.set(fragment, rest[at] ?? { kind: 'unreachable' }));
+    left.forEach((fragment, at) => answers.set(fragment, listed[at] ?? UNREACHABLE));
     return answers;
   }
 
-  private async attempt(fragment: Fragment, ask: () => Promise<FragmentAnswer>): Promise<FragmentAnswer> {
+  private async attempt<Answer>(
+    fragment: Fragment,
+    ask: () => Promise<Answer>,
+  ): Promise<Answer | typeof UNREACHABLE> {
     try {
       return await ask();
     } catch (error) {
       if (error instanceof Problem) throw error;
       // A source that hangs makes hundreds of these a second: no stacks.
-      const { name, message } = error as Error;
-      log.warn(
-        { source: fragment.source, type: fragment.type, error: name, reason: message },
-        'A source of the timeline is unreachable',
-      );
-      return { kind: 'unreachable' };
+      log.warn(reasonOf(fragment, error), 'A source of the timeline is unreachable');
+      return UNREACHABLE;
     }
   }
 
@@ -227,6 +227,12 @@ function poolOf(url: string, tls: ModulesTls | undefined): Pool {
   });
 }
 
+/** What the log says of an error, without its stack. */
+function reasonOf({ source, type }: Fragment, error: unknown): Record<string, string> {
+  const { name, message } = error as Error;
+  return { source, type, error: name, reason: message };
+}
+
 function headerOf(
   fragments: readonly Fragment[],
   { filters, after }: TimelineRequest,
@@ -258,7 +264,25 @@ function answerOf(fragment: Fragment, { status, text }: Answered, request: Timel
   return answerOfStatus(status);
 }
 
-/** The same of what a module told of a part. */
+/**
+ * The same of what a module told of its parts: of all, or of none where one of them is not understood. They were cut
+ * together, so each stands for what it leaves out only beside the others.
+ */
+function answersOfParts(
+  fragments: readonly Fragment[],
+  text: string,
+  request: TimelineRequest,
+): Map<Fragment, FragmentAnswer> {
+  try {
+    const told = readTimelineParts(text);
+    return new Map(fragments.map((fragment) => [fragment, answerOfPart(fragment, told, request)]));
+  } catch (error) {
+    const [first] = fragments;
+    log.warn(first && reasonOf(first, error), 'What a module told of a timeline is not understood');
+    return new Map();
+  }
+}
+
 function answerOfPart(
   fragment: Fragment,
   told: ReadonlyMap<string, ToldPart>,

@@ -127,6 +127,28 @@ describe('what a module tells of a part', () => {
     expect(await read()).toMatchObject({ data: [{ type: 'send' }], unreachable: ['core'] });
   });
 
+  it.each([500, 503])('%s of all at once is of none of them: the list of each tells', async (status) => {
+    TYPES.forEach((type) => has(type));
+    crm.modules.together = { status };
+    crm.modules.behaviour.consent = { status };
+    const { data, unreachable } = await read();
+    expect(data.map(({ type }) => type).sort()).toEqual(['event', 'send', 'transaction']);
+    expect(unreachable).toEqual(['core']);
+    expect(crm.modules.received.filter(({ path }) => path.startsWith('/v1/core/'))).toHaveLength(3);
+  });
+
+  it('that cannot be read is not there, and those that were cut with it are not trusted', async () => {
+    const held = [has('event'), has('consent')].map(({ id }) => id);
+    crm.modules.together = told(
+      { ...NOTHING, more: true },
+      { ...NOTHING, fields: ['id'], heads: [[newId()]] },
+      '{}',
+    );
+    const { data, page, unreachable } = await read();
+    expect(data.map(({ id }) => id).sort()).toEqual(held.sort());
+    expect({ page, unreachable }).toMatchObject({ page: { next_cursor: null }, unreachable: [] });
+  });
+
   it('more of nothing ends the walk', async () => {
     crm.modules.behaviour.event = told({ ...NOTHING, more: true }, { ...NOTHING, more: true });
     expect(await read()).toMatchObject({ data: [], page: { next_cursor: null }, unreachable: [] });

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { newId } from '@customer-platform/database';
 import type { Caller } from '@customer-platform/testing';
 import { anItem, startCrm, type TestCrm } from '../crm.fixture.js';
-import type { ItemType } from './fragments.js';
+import { FRAGMENTS, type Fragment, type ItemType } from './fragments.js';
+import { step, walkFromStart } from './timeline-walk.js';
 import type { TimelineDto, TimelineItemDto } from './timeline.dto.js';
 
 const TYPES: readonly ItemType[] = ['event', 'consent', 'transaction', 'send'];
@@ -155,6 +156,12 @@ describe('a walk through a timeline', () => {
     const { data, page: at } = await page(contactId, 10, null);
     expect(data).toHaveLength(1);
     expect(at.next_cursor).toBeNull();
+  });
+
+  it('ends on a page of nothing, whatever a source claims to have left', () => {
+    const [fragment] = FRAGMENTS as [Fragment];
+    const answer = { kind: 'page', page: { items: [], more: true } } as const;
+    expect(step(walkFromStart(), new Map([[fragment, answer]]), 10)).toEqual({ items: [] });
   });
 
   it('goes on where a missing source was cut off: a later page brings what was missed', async () => {

@@ -43,7 +43,7 @@ function decode(text: string | null): Progress {
  * Merges what the fragments answered into the next page. Afterwards every fragment that answered stands behind the
  * page's last item, whether it had a part in the page or not: what is inserted above later is not of this walk. A
  * fragment that was unreachable, or not asked, stays where it was, so that what it holds is not passed over. The walk
- * ends when no fragment that answered has more.
+ * ends when no fragment that answered has more, and on a page of nothing, after which it would stand where it stood.
  */
 export function step(
   before: WalkState,
@@ -68,7 +68,7 @@ export function step(
     if (!left) next.set(page.fragment, 'end');
     else if (last) next.set(page.fragment, further(stood, positionAfter(last, page.fragment.source)));
   }
-  return more ? { items, next } : { items };
+  return more && last ? { items, next } : { items };
 }
 
 /** The first `limit` items of lists that are each in the order of the timeline. */
