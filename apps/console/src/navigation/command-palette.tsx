@@ -25,7 +25,10 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
   const t = useTranslations('navigation');
   const [typed, setTyped] = useState('');
   const wanted = typed.trim().slice(0, LONGEST);
-  const search = useFound(useRested(wanted));
+  const rested = useRested(wanted);
+  const answered = useFound(rested);
+  // What was found for the text before is not what Enter opens.
+  const search = rested === wanted ? answered : { ...answered, kinds: [], busy: true };
   const lines = useLines(wanted, search);
   const close = (): void => {
     setTyped('');

@@ -1,4 +1,4 @@
-import { isFoundIn, phonesIn, rutIn } from './typed.ts';
+import { isFoundIn, isRutBegun, phonesIn, rutIn } from './typed.ts';
 
 describe('a phone number that is typed', () => {
   it.each([
@@ -35,6 +35,32 @@ describe('a RUT that is typed', () => {
   it.each(['12.345.678-4', '12.345.678', '123456785', 'ana', '', '123.456.789-1'])('%s is none', (typed) => {
     expect(rutIn(typed)).toBeUndefined();
   });
+});
+
+describe('what may be a RUT', () => {
+  it.each([
+    '12.345.678-5',
+    '12345678-5',
+    '12.345.6785',
+    '10000013k',
+    '12.345.678-4',
+    '12345678-4',
+    '12.345.678-',
+    '12345678-',
+    '12.345.678',
+    '7.654.32',
+    '7.654.',
+    ' 7.654.321-6 ',
+  ])('%s has its shape', (typed) => {
+    expect(isRutBegun(typed)).toBe(true);
+  });
+
+  it.each(['12345678', '987.654.321', '9 8765 4321', '8765-4321', '20240101-12', '1.250', 'ana', ''])(
+    '%s has not',
+    (typed) => {
+      expect(isRutBegun(typed)).toBe(false);
+    },
+  );
 });
 
 describe('a page that is looked for', () => {

@@ -9,6 +9,8 @@ const NATIONAL_FIGURES = 9;
 const COUNTRY = '56';
 /** A Chilean national id, with dots or without, and a figure of control: a number alone may be that of a phone. */
 const RUT = /^(\d{1,2}\.\d{3}\.\d{3}|\d{7,8}(?=-|k))-?([\dk])$/i;
+/** The same as far as it is typed, from its second dot or its hyphen on; also with a wrong figure of control. */
+const RUT_BEGUN = /^(\d{1,2}\.\d{3}\.(\d{0,2}|\d{3}-?[\dk]?)|\d{7,8}(-[\dk]?|k))$/i;
 
 /** Spells a number in the ways in which it may begin one that is kept: as it is, and with the country before it. */
 export function phonesIn(typed: string): string[] {
@@ -26,6 +28,11 @@ export function rutIn(typed: string): string | undefined {
   const figures = body.replaceAll('.', '');
   if (figures === '') return undefined;
   return controlOf(figures) === control.toUpperCase() ? `${figures}-${control.toUpperCase()}` : undefined;
+}
+
+/** Tells whether a text has the shape of a RUT, whole or begun: it is not to stand in an address, which servers keep. */
+export function isRutBegun(typed: string): boolean {
+  return RUT_BEGUN.test(typed.trim());
 }
 
 /** Modulo 11, with weights from 2 to 7 from the right. */

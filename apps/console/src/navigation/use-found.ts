@@ -5,7 +5,7 @@ import type { Messages } from 'use-intl';
 import { namesOfContact } from '../people/use-people.ts';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { isId } from '../ui/search-params.ts';
-import { isFoundIn, phonesIn, rutIn } from './typed.ts';
+import { isFoundIn, isRutBegun, phonesIn, rutIn } from './typed.ts';
 
 /** A thing that the search has found. */
 export interface Found {
@@ -31,6 +31,8 @@ interface Finder {
   permission: string;
   /** Left out where what is typed can be none of these. */
   takes?: (typed: string) => boolean;
+  /** Set where `find` answers the whole list, whatever is typed: it is read once, and filtered here. */
+  whole?: true;
   find: (api: Client, typed: string, signal: AbortSignal) => Promise<Answer>;
 }
 
@@ -77,10 +79,11 @@ const FINDERS: readonly Finder[] = [
     kind: 'campaign',
     permission: 'messaging.campaigns.read',
     takes: nameless,
-    find: async (api, typed, signal) => {
+    whole: true,
+    find: async (api, _, signal) => {
       const query = { limit: LOOKED_THROUGH };
       const { data } = await api.GET('/v1/messaging/campaigns', { params: { query }, signal });
-      return amongNewest(data, typed, (id) => `messages/campaigns?open=${id}`);
+      return newestOf(data, (id) => `messages/campaigns?open=${id}`);
     },
   },
   {
@@ -97,21 +100,23 @@ const FINDERS: readonly Finder[] = [
     kind: 'routing',
     permission: 'messaging.routing.read',
     takes: nameless,
-    find: async (api, typed, signal) => {
+    whole: true,
+    find: async (api, _, signal) => {
       const query = { limit: LOOKED_THROUGH };
       const { data } = await api.GET('/v1/messaging/event-routing', { params: { query }, signal });
-      return amongNewest(data, typed, (id) => `messages/routing?open=${id}`);
+      return newestOf(data, (id) => `messages/routing?open=${id}`);
     },
   },
   {
     kind: 'object',
     permission: 'crm.objects.read',
     takes: nameless,
-    find: async (api, typed, signal) => {
+    whole: true,
+    find: async (api, _, signal) => {
       const query = { limit: LOOKED_THROUGH };
       const { data } = await api.GET('/v1/crm/object-definitions', { params: { query }, signal });
       const slugs = new Map(data.data.map(({ id, slug }) => [id, slug]));
-      return amongNewest(data, typed, (id) => `objects/${slugs.get(id) ?? id}`);
+      return newestOf(data, (id) => `objects/${slugs.get(id) ?? id}`);
     },
   },
   { kind: 'user', permission: 'identity.users.read', takes: nameless, find: findUsers },
@@ -119,11 +124,12 @@ const FINDERS: readonly Finder[] = [
     kind: 'key',
     permission: 'identity.api_keys.read',
     takes: nameless,
-    find: async (api, typed, signal) => {
+    whole: true,
+    find: async (api, _, signal) => {
       const query = { limit: LOOKED_THROUGH };
       const { data } = await api.GET('/v1/identity/api-keys', { params: { query }, signal });
       const keys = data.data.map((key) => ({ ...key, hint: `${key.prefix}…` }));
-      return amongNewest({ ...data, data: keys }, typed, (id) => `developers/keys?open=${id}`);
+      return newestOf({ ...data, data: keys }, (id) => `developers/keys?open=${id}`);
     },
   },
   {
@@ -165,16 +171,25 @@ export function useFound(typed: string): Search {
   const api = useApi();
   const may = useMay();
   const { organization } = usePerson();
-  const asked = FINDERS.filter(({ permission, takes }) => may(permission) && takes?.(typed) !== false);
+  // What may be a national id goes nowhere but to its look-up, whose body no server keeps.
+  const isPrivate = isRutBegun(typed);
+  const asked = FINDERS.filter(
+    ({ kind, permission, takes }) =>
+      may(permission) && takes?.(typed) !== false && (!isPrivate || kind === 'nationalId'),
+  );
   const enabled = typed.length >= SHORTEST;
   const answers = useQueries({
-    queries: asked.map(({ kind, find }) => ({
-      queryKey: [organization.id, 'palette', kind, typed],
+    queries: asked.map(({ kind, whole, find }) => ({
+      queryKey: [organization.id, 'palette', kind, ...(whole ? [] : [typed])],
       enabled,
       staleTime: STANDS_MS,
       gcTime: STANDS_MS,
+      // To come back to the tab asks for nothing: a look-up is on record each time.
+      refetchOnWindowFocus: false,
+      refetchOnReconnect: false,
       retry: (failures: number, error: unknown) => !(error instanceof ProblemError) && failures < 2,
       queryFn: ({ signal }: { signal: AbortSignal }) => find(api, typed, signal),
+      select: (answer: Answer) => (whole ? amongThem(answer, typed) : answer),
     })),
   });
   const each = asked.map(({ kind }, at) => ({ kind, answer: answers[at] }));
@@ -276,7 +291,10 @@ async function findDeadLetters(api: Client, typed: string, signal: AbortSignal):
 }
 
 async function findUsers(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
-  const query = { ...(typed.includes('@') ? { email: typed } : { 'name[prefix]': typed }), limit: SHOWN };
+  const query = {
+    ...(typed.includes('@') ? { email: typed.toLowerCase() } : { 'name[prefix]': typed }),
+    limit: SHOWN,
+  };
   const { data } = await api.GET('/v1/identity/users', { params: { query }, signal });
   const users = data.data.map((user) => ({ ...user, hint: user.email }));
   return asFound(users, (id) => `organization/people?open=${id}`);
@@ -297,7 +315,12 @@ interface ListAnswer {
   page: { next_cursor: string | null };
 }
 
-function amongNewest({ data, page }: ListAnswer, typed: string, pathOf: (id: string) => string): Answer {
-  const found = data.filter(({ name, hint = '' }) => isFoundIn(`${name} ${hint}`, typed)).slice(0, SHOWN);
-  return { ...asFound(found, pathOf), newestOnly: page.next_cursor !== null };
+function newestOf({ data, page }: ListAnswer, pathOf: (id: string) => string): Answer {
+  return { ...asFound(data, pathOf), newestOnly: page.next_cursor !== null };
+}
+
+/** Those of a whole list that what is typed names. */
+function amongThem({ found, ...rest }: Answer, typed: string): Answer {
+  const named = found.filter(({ label, hint = '' }) => isFoundIn(`${label} ${hint}`, typed));
+  return { ...rest, found: named.slice(0, SHOWN) };
 }
