@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '@customer-platform/testing';
+import { eventually, expectStatus } from '@customer-platform/testing';
 import { consoleBench, DESK_AND_PHONE } from './console.fixture.js';
 import type { Visitor } from './visitor.fixture.js';
 
@@ -82,6 +82,61 @@ describe('the search over everything', () => {
     await visitor.page.keyboard.press('Enter');
     await visitor.page.waitForURL('**/segments/new');
   });
+
+  it('asks for a national id by its look-up alone, and by nothing without the permission', async () => {
+    const { email } = await bench.contact({ national_id: { type: 'CL_RUT', value: '12.345.678-5' } });
+    const visitors = [
+      await bench.signedIn(bench.owner),
+      await bench.holderOf('core.contacts.read', 'core.events.read'),
+    ];
+    for (const [at, visitor] of visitors.entries()) {
+      const { page } = visitor;
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(decodeURIComponent(request.url())));
+      await search(visitor, '12.345.678-');
+      await page.getByText('Sin resultados.').waitFor();
+      const options = page.getByRole('option');
+      await page.getByRole('combobox', { name: 'Buscar' }).fill('12.345.678-5');
+      if (at === 0) await options.filter({ hasText: email }).waitFor();
+      else await page.getByText('Sin resultados.').waitFor();
+      await page.getByRole('combobox', { name: 'Buscar' }).fill('qwxz');
+      await page.getByText('Sin resultados.').waitFor();
+      expect(asked.filter((url) => /12\.345\.678|12345678/.test(url))).toEqual([]);
+      expect(asked.filter((url) => url.endsWith('/v1/core/contacts/lookup')).length).toBe(at === 0 ? 1 : 0);
+    }
+  });
+
+  it('opens nothing of what was found for the text before, and reads a whole list once', async () => {
+    const [first, second] = [`Rubi${randomUUID().slice(0, 8)}`, `Opalo${randomUUID().slice(0, 8)}`];
+    await bench.contact({ first_name: first });
+    const { id, email } = await bench.contact({ first_name: second });
+    const visitor = await bench.ownerAt('contacts');
+    const { page } = visitor;
+    await visitor.settled();
+    const campaigns: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/messaging/campaigns')) campaigns.push(request.url());
+    });
+    const options = await search(visitor, first);
+    await options.filter({ hasText: first }).waitFor();
+    const pressed = Promise.withResolvers<void>();
+    await page.route(
+      (url) => url.search.includes(second),
+      async (route) => {
+        await pressed.promise;
+        await route.continue();
+      },
+    );
+    const before = page.url();
+    await page.getByRole('combobox', { name: 'Buscar' }).fill(second);
+    await page.keyboard.press('Enter');
+    pressed.resolve();
+    await options.filter({ hasText: email }).waitFor();
+    expect(page.url()).toBe(before);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/contacts/${id}`);
+    expect(campaigns.length).toBe(1);
+  });
 });
 
 describe('what was written and not saved', () => {
@@ -128,6 +183,85 @@ describe('what was written and not saved', () => {
     await dialog.getByRole('button', { name: 'Cancelar' }).click();
     await visitor.menu.getByRole('link', { name: 'Segmentos', exact: true }).click();
     await visitor.isAt('Segmentos');
+  });
+
+  it('goes with a switch to another organization or a sign-out only after a question', async () => {
+    const second = await bench.platform.tenant();
+    const person = await bench.staff(second, 'owner');
+    await bench.join(bench.tenant, person, 'owner');
+    const visitor = await bench.visitor();
+    const { page } = visitor;
+    const question = page.getByRole('dialog', { name: '¿Descartar lo que escribiste?' });
+    await visitor.signIn(person, second.slug);
+    await visitor.open('segments/new');
+    await aroundOf(visitor);
+    await page.getByLabel('Nombre').fill('Compradores');
+    for (const item of [bench.tenant.slug, 'Cerrar sesión']) {
+      await page.getByRole('button', { name: second.slug }).click();
+      await page.getByRole('menuitem', { name: item }).click();
+      await question.getByRole('button', { name: 'Seguir editando' }).click();
+      expect(await page.getByLabel('Nombre').inputValue()).toBe('Compradores');
+    }
+    await page.getByRole('button', { name: second.slug }).click();
+    await page.getByRole('menuitem', { name: bench.tenant.slug }).click();
+    await question.getByRole('button', { name: 'Descartar' }).click();
+    await page.waitForURL(`**/o/${bench.tenant.slug}/segments`);
+    await visitor.isAt('Segmentos');
+  });
+
+  it('is not saved while it waits for an answer to what somebody else changed', async () => {
+    const { id } = await bench.contact({ first_name: 'Dora' });
+    const visitor = await bench.ownerAt(`contacts/${id}/profile`);
+    const { page } = visitor;
+    await aroundOf(visitor);
+    await page.getByRole('button', { name: 'Editar', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Apellido' }).fill('Mistral');
+    expectStatus(await bench.tenant.admin.patch(`/v1/core/contacts/${id}`, { last_name: 'Parra' }), 200);
+    await page.getByRole('button', { name: 'Guardar', exact: true }).click();
+    await page.getByText('Otra persona cambió este contacto mientras tanto:').waitFor();
+    await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
+    await page
+      .getByRole('dialog', { name: '¿Descartar lo que escribiste?' })
+      .getByRole('button', { name: 'Seguir editando' })
+      .click();
+    expect(await page.getByRole('textbox', { name: 'Apellido' }).inputValue()).toBe('Mistral');
+  });
+
+  it('stands in no form of another contact', async () => {
+    const visitor = await bench.ownerAt('contacts');
+    const { page, dialog } = visitor;
+    await aroundOf(visitor);
+    await (await search(visitor, 'crear un contacto')).first().click();
+    await dialog.getByLabel('Documento de identidad').fill('12.345.678-5');
+    await page.evaluate(() => window.history.back());
+    await page.getByRole('dialog', { name: '¿Descartar lo que escribiste?' }).waitFor();
+    await page.getByRole('button', { name: 'Descartar' }).click();
+    await eventually(async () => expect(await page.locator('dialog[open]').count()).toBe(0));
+    await page.getByRole('button', { name: 'Crear contacto' }).click();
+    expect(await dialog.getByLabel('Documento de identidad').inputValue()).toBe('');
+  });
+});
+
+describe('a secret that is shown once', () => {
+  it('goes by a step back only after a question', async () => {
+    const visitor = await bench.ownerAt('developers/keys');
+    const { page, dialog } = visitor;
+    await aroundOf(visitor);
+    await page.getByRole('button', { name: 'Crear clave' }).click();
+    await dialog.getByLabel('Nombre', { exact: true }).fill('Tienda');
+    await dialog.getByRole('button', { name: 'Crear clave' }).click();
+    const shown = page.getByRole('dialog', { name: 'Clave «Tienda»' });
+    const question = page.getByRole('dialog', { name: '¿Salir sin el secreto?' });
+    await shown.waitFor();
+    await page.evaluate(() => window.history.back());
+    await visitor.expectAccessible();
+    await question.getByRole('button', { name: 'Quedarse' }).click();
+    await question.waitFor({ state: 'hidden' });
+    await shown.getByRole('region').waitFor();
+    await page.waitForURL('**/developers/keys?open=new');
+    await page.evaluate(() => window.history.back());
+    await question.getByRole('button', { name: 'Salir' }).click();
+    await shown.waitFor({ state: 'hidden' });
   });
 });
 

@@ -22,7 +22,9 @@ export function RecoveryCodes({
   return (
     <>
       <Note tone="warn">{t('codesOnce')}</Note>
-      <Code label={t('recoveryCodes')} text={text} />
+      <div data-shown-once>
+        <Code label={t('recoveryCodes')} text={text} />
+      </div>
       <p>
         <a
           href={file}

@@ -18,7 +18,7 @@ export function Forecast({ outcome, action, onClear, busy }: ForecastProps): Rea
   const t = useTranslations('attributes');
   const { convertible, unconvertible, complete, samples } = outcome;
   return (
-    <Note tone="warn">
+    <Note tone="warn" unsent>
       <div className="flex flex-col gap-3">
         <p className="font-medium">{t('wouldBeLost', { count: unconvertible })}</p>
         <p>{t('stays', { count: convertible })}</p>

@@ -103,7 +103,7 @@ interface MeanwhileProps {
 function Meanwhile({ changed, onTakeTheirs }: MeanwhileProps): ReactNode {
   const t = useTranslations('contacts');
   return (
-    <Note tone="warn">
+    <Note tone="warn" unsent>
       <p>{t('profile.conflict')}</p>
       <ul className="my-2">
         {Object.entries(changed).map(([field, value]) => (

@@ -4,7 +4,7 @@ import { useTranslations } from 'use-intl';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { guardLeaving } from '../ui/leaving.ts';
-import { giveUp, isUnsaved, watchWriting } from './unsaved.ts';
+import { giveUp, holdsSecret, isUnsaved, watchWriting } from './unsaved.ts';
 
 const PANELS = 'dialog[open]';
 
@@ -31,24 +31,26 @@ export function LeaveGuard(): ReactNode {
     enableBeforeUnload: () => isUnsaved(document),
     withResolver: true,
   });
-  const isBlocked = blocker.status === 'blocked';
+  const isOpen = asked !== undefined || blocker.status === 'blocked';
+  const place = asked?.place ?? document;
+  const words = isOpen && holdsSecret(place) ? 'secret' : 'unsaved';
   const keep = (): void => {
     setAsked(undefined);
     blocker.reset?.();
   };
   const discard = (): void => {
-    giveUp(asked?.place ?? document);
+    giveUp(place);
     setAsked(undefined);
     asked?.go();
     blocker.proceed?.();
   };
   return (
-    <Dialog open={asked !== undefined || isBlocked} onClose={keep} title={t('unsaved.title')}>
-      <p className="text-soft">{t('unsaved.lead')}</p>
+    <Dialog open={isOpen} onClose={keep} title={t(`${words}.title`)}>
+      <p className="text-soft">{t(`${words}.lead`)}</p>
       <DialogActions>
-        <Button onClick={keep}>{t('unsaved.keep')}</Button>
+        <Button onClick={keep}>{t(`${words}.keep`)}</Button>
         <Button look="danger" onClick={discard}>
-          {t('unsaved.discard')}
+          {t(`${words}.discard`)}
         </Button>
       </DialogActions>
     </Dialog>

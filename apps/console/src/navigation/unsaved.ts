@@ -5,9 +5,13 @@ type State = 'written' | 'sent';
 /** Forms that ask something and keep nothing say so by this attribute. */
 const KEEPS_NOTHING = '[data-keeps-nothing], [role=search]';
 /** What a form shows whose sending was refused. */
-const REFUSED = '[role=alert], [aria-invalid=true]';
+const REFUSED = '[role=alert], [aria-invalid=true], [data-unsent]';
+/** What the platform tells once, and somebody may not have copied yet. */
+const SHOWN_ONCE = '[data-shown-once]';
 
 const forms = new Map<HTMLFormElement, State>();
+/** What was shown once and may go. */
+let givenUp = new WeakSet<Element>();
 
 function noteWriting({ target }: Event): void {
   if (!(target instanceof HTMLElement) || target.closest(KEEPS_NOTHING) !== null) return;
@@ -29,17 +33,28 @@ export function watchWriting(page: Document): () => void {
     page.removeEventListener('input', noteWriting, true);
     page.removeEventListener('submit', noteSending, true);
     forms.clear();
+    givenUp = new WeakSet();
   };
 }
 
-/** Tells whether a place holds a form whose text would be lost with it. */
+/** Tells whether a place holds what would be lost with it: a form's text, or a secret that is shown once. */
 export function isUnsaved(place: Node & ParentNode): boolean {
-  return unsavedIn(place).length > 0;
+  return unsavedIn(place).length > 0 || holdsSecret(place);
 }
 
-/** What was written in a place is given up. */
+/** Tells whether a place shows a secret that cannot be read again. */
+export function holdsSecret(place: Node & ParentNode): boolean {
+  return secretsIn(place).length > 0;
+}
+
+/** What was written or shown in a place is given up. */
 export function giveUp(place: Node & ParentNode): void {
   for (const form of unsavedIn(place)) forms.delete(form);
+  for (const secret of secretsIn(place)) givenUp.add(secret);
+}
+
+function secretsIn(place: Node & ParentNode): Element[] {
+  return [...place.querySelectorAll(SHOWN_ONCE)].filter((secret) => !givenUp.has(secret));
 }
 
 function unsavedIn(place: Node & ParentNode): HTMLFormElement[] {

@@ -106,7 +106,7 @@ interface MeanwhileProps {
 function Meanwhile({ before, now, onMine, onTheirs }: MeanwhileProps): ReactNode {
   const t = useTranslations('organization');
   return (
-    <Note tone="warn">
+    <Note tone="warn" unsent>
       <p className="font-medium">{t('meanwhile')}</p>
       <ul className="my-2 flex flex-col gap-1 text-xs">
         {differencesOf(before, now).map(({ field, before: was, now: is }) => (

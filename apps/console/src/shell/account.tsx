@@ -4,6 +4,7 @@ import { Check } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { usePerson, useSession } from '../session/use-session.tsx';
+import { leave } from '../ui/leaving.ts';
 import { ACCOUNT_BUTTON, AccountFace } from './account-face.tsx';
 import { chooseTheme, chosenTheme, THEMES } from './theme.ts';
 import { useSwitch } from './use-switch.ts';
@@ -66,7 +67,7 @@ export function Account(): ReactNode {
                 {t('account')}
               </Menu.Item>
             )}
-            <Menu.Item className={ITEM} onClick={() => void session.signOut()}>
+            <Menu.Item className={ITEM} onClick={() => leave(document, () => void session.signOut())}>
               {t('signOut')}
             </Menu.Item>
           </Menu.Popup>

@@ -79,9 +79,12 @@ export function Failure({ error, again }: { error: unknown; again?: () => void }
 /** A quiet sentence inside a page: something is partly missing, or worth knowing. */
 export function Note({
   tone = 'neutral',
+  unsent = false,
   children,
 }: {
   tone?: 'neutral' | 'warn' | 'good' | 'bad';
+  /** Says why a form was not taken as it is: what is written there is still unsaved. */
+  unsent?: boolean;
   children: ReactNode;
 }): ReactNode {
   const look = {
@@ -91,7 +94,7 @@ export function Note({
     bad: 'bg-bad-soft text-bad',
   }[tone];
   return (
-    <div role="status" className={`rounded-panel px-4 py-3 ${look}`}>
+    <div role="status" data-unsent={unsent || undefined} className={`rounded-panel px-4 py-3 ${look}`}>
       {children}
     </div>
   );

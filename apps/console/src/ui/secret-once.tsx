@@ -24,7 +24,9 @@ export function SecretOnce({ title, secret, lost, children, onClose }: SecretOnc
       <Note tone="warn">{secret === null ? lost : t('secretOnce')}</Note>
       {secret !== null && (
         <>
-          <Code text={secret} label={title} />
+          <div data-shown-once>
+            <Code text={secret} label={title} />
+          </div>
           {children !== undefined && <div className="text-soft">{children}</div>}
         </>
       )}

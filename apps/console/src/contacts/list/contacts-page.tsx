@@ -58,7 +58,7 @@ export function ContactsPage(): ReactNode {
     <Page title={t('list.title')} lead={t('list.lead')} actions={actions}>
       <ContactFilters />
       <Contacts />
-      <CreateContact open={form === true} onClose={() => change({ form: undefined })} />
+      {form === true && <CreateContact onClose={() => change({ form: undefined })} />}
     </Page>
   );
 }

@@ -16,25 +16,20 @@ import { NationalIdFields, NO_NATIONAL_ID, sentNationalId } from '../national-id
 const FROM = '/o/$organization/contacts' as const;
 
 /** A new contact by hand; one identifier at least. */
-export function CreateContact({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+export function CreateContact({ onClose }: { onClose: () => void }): ReactNode {
   const t = useTranslations('contacts');
   const { organization } = useParams({ from: FROM });
   const create = useCreate();
   const [nationalId, setNationalId] = useState(NO_NATIONAL_ID);
   const taken = conflictingOf(create.error);
-  const close = (): void => {
-    create.reset();
-    setNationalId(NO_NATIONAL_ID);
-    onClose();
-  };
   return (
-    <Dialog open={open} onClose={close} title={t('list.create')} lead={t('list.createLead')}>
+    <Dialog open onClose={onClose} title={t('list.create')} lead={t('list.createLead')}>
       <ContactForm
         action={t('list.create')}
         busy={create.isPending}
         error={create.error}
         onSubmit={(typed) => create.mutate({ ...changedFields(typed), ...sentNationalId(nationalId) })}
-        onCancel={close}
+        onCancel={onClose}
         further={{
           at: '/national_id',
           fields: <NationalIdFields typed={nationalId} error={create.error} onChange={setNationalId} />,

@@ -35,7 +35,11 @@ export function EditNationalId({ contact, etag, onClose }: EditNationalIdProps):
     <Dialog open onClose={onClose} title={t('nationalId.title')}>
       <form onSubmit={send} className="flex flex-col gap-4">
         <NationalIdFields typed={typed} error={save.error} required onChange={setTyped} />
-        {isConflict(save.error) && <Note tone="warn">{t('nationalId.meanwhile')}</Note>}
+        {isConflict(save.error) && (
+          <Note tone="warn" unsent>
+            {t('nationalId.meanwhile')}
+          </Note>
+        )}
         {save.error !== null && !atField && !isConflict(save.error) && <Failure error={save.error} />}
         {taken !== undefined && (
           <ButtonLink to="/o/$organization/contacts/$contactId" params={{ organization, contactId: taken }}>
