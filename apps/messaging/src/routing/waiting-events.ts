@@ -1,5 +1,12 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { Clock, Database, ranOut, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Clock,
+  Database,
+  isAway,
+  isTransient,
+  ranOut,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
 import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
@@ -102,10 +109,10 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
       for (const id of contactIds) this.backoff.passed(id);
     } catch (error) {
       const [first] = contactIds;
-      if (isAway(error))
+      if (isSilent(error))
         log.warn({ err: error }, 'Core does not answer; events wait for its own of their contacts');
       else if (contactIds.length > 1) for (const half of halves(contactIds)) await this.askCore(turn, half);
-      else if (first && ranOut(error)) this.tooSlow(turn, first, error);
+      else if (first && isTransient(error)) this.tooSlow(turn, first, error);
       else log.error({ err: error }, 'A contact that core knows cannot be kept');
     }
   }
@@ -119,9 +126,9 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
       for (const ref of refs) this.backoff.passed(ref.event_id);
     } catch (error) {
       const [first] = refs;
-      if (isAway(error)) log.warn({ err: error }, 'Events that waited are routed later');
+      if (isSilent(error)) log.warn({ err: error }, 'Events that waited are routed later');
       else if (refs.length > 1) for (const half of halves(refs)) await this.routeApart(turn, half);
-      else if (first && ranOut(error)) this.tooSlow(turn, first.event_id, error);
+      else if (first && isTransient(error)) this.tooSlow(turn, first.event_id, error);
       else if (first) await this.fail(first, error);
     }
   }
@@ -158,7 +165,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
       });
       this.backoff.passed(eventId);
     } catch (error) {
-      if (isAway(error)) throw error;
+      if (isInfrastructureError(error) && !ranOut(error)) throw error;
       log.error({ err: error, event: eventId }, 'An event that waited is set aside in event_waits');
       await this.database.acrossOrganizations((tx) => this.waits.setAside(tx, ref));
     }
@@ -185,9 +192,9 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   }
 }
 
-/** What ran out of time or memory may be one event's doing. */
-function isAway(error: unknown): boolean {
-  return isInfrastructureError(error) && !ranOut(error);
+/** Core or the database do not answer. What ran out of time or memory, or met a lock, may be one event's doing. */
+function isSilent(error: unknown): boolean {
+  return isAway(error) || (isInfrastructureError(error) && !isTransient(error));
 }
 
 function halves<T>(items: readonly T[]): [readonly T[], readonly T[]] {
