@@ -85,6 +85,57 @@ describe('nothing is refused', () => {
     expect(crowd.play(scene(20, 20, { naturalMs: 60_000 })).refused).toBe(0);
   });
 
+  it.each([
+    [200, 0.5],
+    [200, 1.5],
+    [200, 3],
+    [400, 1.5],
+  ])('at %i a second while the module pauses once, for %f s', (perSecond, seconds) => {
+    const crowd = known();
+    expect(crowd.play(scene(perSecond, 5)).refused).toBe(0);
+    expect(crowd.play(scene(perSecond, seconds, { workMs: Infinity })).refused).toBe(0);
+    expect(crowd.play(scene(perSecond, 10)).refused).toBe(0);
+  });
+
+  it.each([5, 600, 10_000])('of a crowd after %i s of silence behind an overload', (seconds) => {
+    const crowd = known();
+    crowd.play(scene(1_400, 10));
+    expect(crowd.admission.limit).toBeDefined();
+    crowd.play(scene(0, 1));
+    crowd.now += seconds * 1_000;
+    expect(crowd.burst(100)).toBe(0);
+    expect(crowd.play(scene(200, 5)).refused).toBe(0);
+  });
+
+  describe.each([0, 100, 300, 500])('of 64 at once, where a turn of its own loop takes %i ms', (turnMs) => {
+    const starved = { perSecond: 0, workMs: 2_000 / 64 };
+
+    it('that take two seconds', () => {
+      const crowd = known();
+      crowd.turnMs = turnMs;
+      expect(crowd.burst(64)).toBe(0);
+      expect(crowd.play({ ...starved, ms: 2_500 }).refused).toBe(0);
+    });
+
+    it.each([2, 4])('that come %i times, each through within their part of two seconds', (times) => {
+      const crowd = known();
+      crowd.turnMs = turnMs;
+      for (let n = 0; n < times; n += 1) {
+        expect(crowd.burst(64 - crowd.admission.waiting)).toBe(0);
+        crowd.play({ perSecond: 0, workMs: starved.workMs / times, ms: 2_000 / times });
+      }
+    });
+
+    it('each of which comes again when it is answered, for two seconds', () => {
+      const crowd = known();
+      crowd.turnMs = turnMs;
+      for (let n = 0; n < 20; n += 1) {
+        expect(crowd.burst(64 - crowd.admission.waiting)).toBe(0);
+        crowd.play({ ...starved, ms: 100 });
+      }
+    });
+  });
+
   it.each([10, LEAST])('to %i callers that each wait for their answers, however slow', (callers) => {
     const crowd = known();
     for (let turn = 0; turn < 500; turn += 1) {
@@ -134,6 +185,35 @@ describe('of an overloaded module', () => {
     for (let n = 0; n < 100; n += 1) admission.begin('management', '192.0.2.1', () => false);
     expect(admission.admits('management', '192.0.2.1')).toBe(false);
     expect(admission.admits('ingestion', '198.51.100.1')).toBe(true);
+  });
+
+  it('those that are never refused leave half of it to others, however many they are', () => {
+    const crowd = overloaded();
+    crowd.play(scene(0, 0.2));
+    const { admission } = crowd;
+    admission.admits('essential', '192.0.2.1');
+    const limit = admission.limit ?? 0;
+    for (let n = 0; n < 10 * limit; n += 1) admission.begin('essential', '192.0.2.1', () => false);
+    let admitted = 0;
+    for (; admission.admits('ingestion', '192.0.2.1'); admitted += 1)
+      admission.begin('ingestion', '192.0.2.1', () => false);
+    expect(admitted).toBe(Math.ceil(limit / 2));
+    expect(admission.admits('ingestion', '198.51.100.1')).toBe(true);
+    expect(admission.admits('essential', '192.0.2.1')).toBe(true);
+  });
+
+  it('those that are never refused drive none out that waits', () => {
+    const crowd = known();
+    const { admission } = crowd;
+    for (let n = 0; n < 1_000; n += 1) admission.begin('essential', '192.0.2.1', () => true);
+    let driven = 0;
+    const others = Array.from({ length: 20 }, () =>
+      admission.begin('management', '192.0.2.1', () => (driven += 1) > 0),
+    );
+    for (let n = 0; n < 20 && admission.limit === undefined; n += 1)
+      crowd.play(scene(100, 0.5, { workMs: 20 }));
+    expect(admission.limit).toBeDefined();
+    expect([driven, others.filter((one) => admission.leave(one)).length]).toEqual([0, 20]);
   });
 
   it('a network that asks little is let in before one that asks much', () => {

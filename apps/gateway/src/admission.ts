@@ -13,15 +13,18 @@ const LONGEST_WINDOW_MS = 1_000;
 const FEWEST_ANSWERS = 5;
 
 /**
- * How much is borne before anything is refused: windows, each counted as often as it had `LEAST` requests, four times at
- * most. A crowd of 128 is borne for half a second, one of 40 for a second and a half.
+ * How much is borne before anything is refused: windows, each weighed by the third power of its crowd, four times at most.
+ * A crowd of 128 is borne for half a second, one of 64 for four: it waits, but never long.
  */
 const PATIENCE = 20;
 const HEAVIEST = 4;
+const HEAVIEST_FROM = 4 * LEAST;
 /** A module that was away or has just been met compiles what it runs: nothing is refused for so long. */
 const QUIET_MS = 5_000;
 /** After so long without a need for it there is no limit. */
 const CALM_MS = 2_000;
+/** What is never refused fills no more of a room than this part of it. */
+const OF_ESSENTIALS = 0.5;
 /** A limit is reached, and worth raising, from this part of it on. */
 const REACHED = 0.8;
 const RAISE = 1.1;
@@ -60,6 +63,8 @@ export class Pending {
 export class Admission {
   private most: number | undefined;
   private readonly pending = new Set<Pending>();
+  /** Those that are pending too, and of a class that is never refused. */
+  private readonly essentials = new Set<Pending>();
   /** Pending requests by rank. */
   private readonly crowds: [number, number, number] = [0, 0, 0];
   private readonly times = new AnswerTimes();
@@ -82,7 +87,7 @@ export class Admission {
 
   /** Requests that are not being answered yet. */
   get waiting(): number {
-    return this.pending.size;
+    return this.pending.size + this.essentials.size;
   }
 
   /** Whether there is room for one more of this class. */
@@ -92,7 +97,7 @@ export class Admission {
     const { part, rank } = CLASSES[route];
     if (this.most === undefined || part === undefined) return true;
     const room = this.most * part;
-    const crowd = this.crowdUpTo(rank);
+    const crowd = this.crowdIn(room, rank);
     if (crowd < room) return true;
     if (crowd < room * FOR_SMALL_NETWORKS && this.hasLessThanItsPart(address, room)) return true;
     this.window.refused += 1;
@@ -102,7 +107,7 @@ export class Admission {
   /** The module is asked, or will be when its turn comes. */
   begin(route: RouteClass, address: string, giveUp: () => boolean): Pending {
     const one = new Pending(route, address, this.now(), this.crowd < QUIET, giveUp);
-    this.pending.add(one);
+    this.those(route).add(one);
     this.crowds[CLASSES[route].rank as 0 | 1 | 2] += 1;
     this.window.peak = Math.max(this.window.peak, this.crowd);
     this.watchTurns();
@@ -118,7 +123,7 @@ export class Admission {
 
   /** It is asked no more; may be told again. Whether it was pending. */
   leave(one: Pending): boolean {
-    if (!this.pending.delete(one)) return false;
+    if (!this.those(one.route).delete(one)) return false;
     this.crowds[CLASSES[one.route].rank as 0 | 1 | 2] -= 1;
     return true;
   }
@@ -127,6 +132,10 @@ export class Admission {
   away(): void {
     this.quietUntil = this.now() + QUIET_MS;
     this.endLimit();
+  }
+
+  private those(route: RouteClass): Set<Pending> {
+    return CLASSES[route].part === undefined ? this.essentials : this.pending;
   }
 
   /** What files take their time for says nothing of others. */
@@ -140,12 +149,18 @@ export class Admission {
     return sum;
   }
 
+  /** Those that fill the room: however many are never refused, they leave some of it to others. */
+  private crowdIn(room: number, rank = 1): number {
+    return this.crowdUpTo(rank) - Math.max(0, this.essentials.size - room * OF_ESSENTIALS);
+  }
+
   /** Counted only when it decides. */
   private hasLessThanItsPart(address: string, room: number): boolean {
+    const left = room - Math.min(this.essentials.size, room * OF_ESSENTIALS);
     const own = networkOf(address, 24);
     const networks = new Map([[own, 0]]);
     for (const { network } of this.pending) networks.set(network, (networks.get(network) ?? 0) + 1);
-    return (networks.get(own) ?? 0) < room / networks.size;
+    return (networks.get(own) ?? 0) < left / networks.size;
   }
 
   /** A turn is measured once in a window, and only in a crowd. */
@@ -163,7 +178,9 @@ export class Admission {
     if (lasted < WINDOW_MS || (this.times.count < FEWEST_ANSWERS && lasted < LONGEST_WINDOW_MS)) return;
     const { peak, refused } = this.window;
     const gradient = this.gradient();
-    if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
+    // Nobody came for so long.
+    if (lasted >= CALM_MS) this.endLimit();
+    else if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
     else this.adapt(this.most, gradient, { peak, refused, lasted });
     this.times.clear();
     const { crowd } = this;
@@ -179,8 +196,9 @@ export class Admission {
   private watch(gradient: number, windows: number): void {
     const { peak, crowd } = this.window;
     if (peak <= LEAST || gradient >= 1 || this.now() < (this.quietUntil ?? 0)) return void (this.strain = 0);
-    // Many that came at once are borne: they become fewer.
-    if (this.crowd >= crowd) this.strain += Math.min(HEAVIEST, peak / LEAST) * windows;
+    const weight = HEAVIEST * Math.min(1, peak / HEAVIEST_FROM) ** 3;
+    // Many that came at once are borne: they become fewer. So are those that a pause held up, which is over.
+    if (this.crowd >= crowd) this.strain += weight * (this.strain === 0 ? 1 : windows);
     if (this.strain < PATIENCE) return;
     this.setLimit(peak * gradient);
     this.relieve();
@@ -214,8 +232,8 @@ export class Admission {
   /** Those that have waited longest for their turn go: they are late already. */
   private relieve(): void {
     for (const one of this.pending) {
-      if (this.most === undefined || this.crowd <= this.most) return;
-      if (CLASSES[one.route].part !== undefined && one.giveUp()) this.leave(one);
+      if (this.most === undefined || this.crowdIn(this.most) <= this.most) return;
+      if (one.giveUp()) this.leave(one);
     }
   }
 }

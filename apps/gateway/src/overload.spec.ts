@@ -22,7 +22,7 @@ async function start(): Promise<void> {
     heard.push(path);
     request.resume();
     const answer = (): void => void response.writeHead(202).end('{}');
-    if (path === EVENTS) held.push({ path, answer });
+    if (path === EVENTS && request.method === 'POST') held.push({ path, answer });
     else answer();
   };
   const config = { trustedProxies: new AddressList(['127.0.0.1']) };
@@ -95,6 +95,8 @@ it('refuses at once what an overloaded module would only be slower for, and lets
 
   for (const path of ['/v1/core/members/token-exchange', '/oauth/token', '/v1/messaging/unsubscribe'])
     expect((await ask(path)).status).toBe(202);
+  // A page asks before it sends; refused, it would see only that the network failed.
+  expect((await ask(EVENTS, 'OPTIONS')).status).toBe(202);
   expect((await ask('/v1/crm/notes', 'GET')).status).toBe(202);
 
   const metrics = await stage.gateway.observed.registry.metrics();

@@ -38,8 +38,9 @@ const ESSENTIAL = [
   '/v1/messaging/webhooks/',
 ];
 
-/** The class of a path, without its query. */
+/** The class of a path, without its query. A page that may not ask learns nothing but that the network failed. */
 export function classOf(method: string, path: string): RouteClass {
+  if (method === 'OPTIONS') return 'essential';
   if (isIngestion(path)) return 'ingestion';
   if (ESSENTIAL.some((prefix) => path.startsWith(prefix))) return 'essential';
   if (path === '/v1/messaging/sends' && method === 'POST') return 'sending';

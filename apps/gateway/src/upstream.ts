@@ -163,7 +163,7 @@ export class Upstream {
       const repeat = first.failure !== undefined && mayRepeat(first.failure, exchange, body);
       const { status, failure } = repeat ? await this.attempt(exchange, headers, body, wait) : first;
       if (failure === undefined) return status;
-      if ((failure as { code?: string }).code === 'ECONNREFUSED') this.admission.away();
+      if (UNREACHABLE.has((failure as { code?: string }).code ?? '')) this.admission.away();
       throw failure;
     } catch (error) {
       if (error instanceof Problem && error.code === 'overloaded')
@@ -379,8 +379,10 @@ function endAtOnce(response: ServerResponse): void {
   else response.destroy();
 }
 
+/** The module is not there. */
+const UNREACHABLE = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 /** Errors after which undici knows that no byte reached the module. */
-const NEVER_SENT = new Set(['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+const NEVER_SENT = new Set([...UNREACHABLE, 'UND_ERR_CONNECT_TIMEOUT']);
 const CONNECTION_CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 function mayRepeat(error: Error, { request, response }: Exchange, body: Body): boolean {
