@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { correlationIdFrom } from '@customer-platform/events';
 import { answerError, runWithCorrelation } from '@customer-platform/http';
+import { Problem, PROBLEM_CONTENT_TYPE } from '@customer-platform/problem-json';
 import { IngestionRequests, type IngestionAnswer, type IngestionRoute } from './ingestion-request.js';
 
 const ROUTES: ReadonlyMap<string, IngestionRoute> = new Map([
@@ -46,6 +47,8 @@ export class HotRoute {
     try {
       send(response, await this.requests.serve(route, request), correlationId);
     } catch (error) {
+      if (error instanceof Problem && error.code === 'overloaded')
+        return refuse(route, response, error, correlationId);
       for (const [name, value] of Object.entries(FROM_PAGES)) response.setHeader(name, value);
       runWithCorrelation(correlationId, () => answerError(request, response, error, correlationId));
     }
@@ -65,6 +68,25 @@ function send(response: ServerResponse, { text, headers }: IngestionAnswer, corr
     'Cache-Control': 'no-store',
     ...FROM_PAGES,
     ...headers,
+  });
+  response.end(text);
+}
+
+/** One of very many: no line of the log tells of it, a figure does. */
+function refuse(
+  route: IngestionRoute,
+  response: ServerResponse,
+  problem: Problem,
+  correlationId: string,
+): void {
+  const text = JSON.stringify(problem.toBody({ instance: `/v1/core/${route}`, correlationId }));
+  response.writeHead(problem.status, {
+    'X-Correlation-Id': correlationId,
+    'Content-Type': PROBLEM_CONTENT_TYPE,
+    'Content-Length': Buffer.byteLength(text),
+    'Cache-Control': 'no-store',
+    ...FROM_PAGES,
+    ...problem.headers,
   });
   response.end(text);
 }

@@ -5,6 +5,7 @@ import type { Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { Injectable } from '@nestjs/common';
 import { BatchRefused, BatchService, EVENT_BYTES } from './batch.service.js';
+import { BATCH_LIMIT } from '../vocabulary/events/event-schemas.js';
 import { FairShares } from './fair-shares/fair-shares.js';
 import { IngestionService, type IngestionCaller } from './ingestion.service.js';
 import { Refusals } from './refusals.js';
@@ -25,8 +26,9 @@ export const INGESTION_RULES: Readonly<
 export interface IngestionAnswer {
   readonly text: string;
   readonly headers: Record<string, string>;
-  /** How many events were accepted. */
-  readonly events: number;
+  /** How many events were accepted, and judged. */
+  readonly accepted: number;
+  readonly looked: number;
 }
 
 /** One ingestion request from its first byte to its answer: authenticate → share → permit → read → accept. */
@@ -54,19 +56,20 @@ export class IngestionRequests {
         address: clientAddress(request),
       }));
     const share = this.shares.begin(tenantOf(caller));
-    let accepted = 0;
+    let [accepted, looked] = [0, 1];
     try {
       const answer = await this.accept(route, caller, request);
-      accepted = answer.events;
+      ({ accepted, looked } = answer);
       return answer;
     } catch (error) {
+      if (error instanceof BatchRefused) looked = Math.min(BATCH_LIMIT, error.events);
       const problem = error instanceof BatchRefused ? error.problem : error;
       if (problem instanceof Problem && problem.status < 500) {
         this.refusals.count(caller.organizationId, error instanceof BatchRefused ? error.events : 1);
       }
       throw problem;
     } finally {
-      this.shares.end(share, accepted);
+      this.shares.end(share, accepted, looked);
     }
   }
 
@@ -94,14 +97,16 @@ export class IngestionRequests {
     return {
       text: `{"event_id":"${eventId}"}`,
       headers: { ...headers, 'X-Correlation-Id': eventId },
-      events: 1,
+      accepted: 1,
+      looked: 1,
     };
   }
 
   private async acceptBatch(caller: IngestionCaller, bytes: Buffer): Promise<IngestionAnswer> {
     const { body, headers } = await this.batches.accept(caller, bytes);
     if (body.rejected > 0) this.refusals.count(caller.organizationId, body.rejected);
-    return { text: JSON.stringify(body), headers, events: body.accepted };
+    const { accepted, rejected } = body;
+    return { text: JSON.stringify(body), headers, accepted, looked: accepted + rejected };
   }
 }
 

@@ -29,10 +29,10 @@ interface Sending {
   refusedAt: number;
 }
 
-/** How much each tenant sends, in events a second, which of them would send more, and how much is accepted of all. */
+/** How much each tenant sends, in events a second, which of them would send more, and how much is done of all. */
 export class Demand {
   private readonly tenants = new Map<string, Sending>();
-  private readonly done = new Rate();
+  private readonly all = new Rate();
 
   constructor(private readonly now: () => number) {}
 
@@ -41,9 +41,9 @@ export class Demand {
     return this.tenants.get(tenant)?.rate.value(this.now()) ?? 0;
   }
 
-  /** Events a second that are accepted of all together. */
-  get accepted(): number {
-    return this.done.value(this.now());
+  /** Events a second that are done of all together. */
+  get done(): number {
+    return this.all.value(this.now());
   }
 
   /** A request of the tenant is taken. How many events it is held to have. */
@@ -55,13 +55,13 @@ export class Demand {
     return one.usual;
   }
 
-  /** One that was held to have `held` events is done: so many of it were accepted. */
-  settle(tenant: string, held: number, accepted: number): void {
-    this.done.add(accepted, this.now());
+  /** One that was held to have `held` events is done: so many of it were looked at. */
+  settle(tenant: string, held: number, looked: number): void {
+    this.all.add(looked, this.now());
     const one = this.tenants.get(tenant);
     if (one === undefined) return;
-    one.rate.add(accepted - held, this.now());
-    if (accepted > 0) one.usual += NEWS * (accepted - one.usual);
+    one.rate.add(looked - held, this.now());
+    one.usual += NEWS * (looked - one.usual);
   }
 
   /** It was refused: it would send more than it does. */

@@ -7,6 +7,8 @@ interface Sender {
   perSecond: number;
   /** Events of each. */
   events?: number;
+  /** All of them are looked at, and refused. */
+  isBad?: boolean;
 }
 
 interface Told {
@@ -21,6 +23,7 @@ class Core {
   eventMs = 1_000 / 700;
   naturalMs = 5;
   turnMs = 0;
+  pauses = false;
   readonly shares = new FairShares(
     () => this.now,
     (run) => this.turns.push({ at: this.now + this.turnMs, run }),
@@ -45,10 +48,10 @@ class Core {
     return told;
   }
 
-  private ask({ tenant, events = 1 }: Sender, told: Told): void {
+  private ask({ tenant, events = 1, isBad = false }: Sender, told: Told): void {
     try {
       const one = this.shares.begin(tenant);
-      const end = (): void => this.shares.end(one, events);
+      const end = (): void => this.shares.end(one, isBad ? 0 : events, events);
       this.queue.push({ since: this.now, left: events * this.eventMs, told, end });
     } catch (error) {
       expect(error).toMatchObject({ code: 'overloaded', headers: { 'Retry-After': '1' } });
@@ -57,7 +60,7 @@ class Core {
   }
 
   private work(): void {
-    let free = 1;
+    let free = this.pauses ? 0 : 1;
     for (const one of this.queue) {
       const spent = Math.min(free, one.left);
       one.left -= spent;
@@ -123,6 +126,32 @@ describe('while more comes than can be accepted', () => {
     expect(batches?.refused).toBeGreaterThan(0);
     expect(100 * (batches?.accepted ?? 0)).toBeGreaterThan(0.8 * 500 * 30);
   });
+
+  it('events that are refused themselves count as well', () => {
+    const core = known();
+    const senders = [
+      { tenant: 'small', perSecond: 100 },
+      { tenant: 'bad', perSecond: 2_000, isBad: true },
+    ];
+    core.play(5_000, ...senders);
+    const { small, bad } = core.play(30_000, ...senders);
+    expect(small?.refused).toBe(0);
+    expect(bad?.refused).toBeGreaterThan(0.6 * 2_000 * 30);
+  });
+
+  it('a pause makes nobody’s share small', () => {
+    const core = known();
+    const senders = [
+      { tenant: 'small', perSecond: 100 },
+      { tenant: 'large', perSecond: 2_000 },
+    ];
+    core.play(10_000, ...senders);
+    expect(core.shares.limit).toBeDefined();
+    core.pauses = true;
+    expect(core.play(1_500, ...senders)['small']?.refused).toBe(0);
+    core.pauses = false;
+    expect(core.play(10_000, ...senders)['small']?.refused).toBe(0);
+  });
 });
 
 describe('nobody is refused', () => {
@@ -149,6 +178,50 @@ describe('nobody is refused', () => {
     for (const { refused } of Object.values(told)) expect(refused).toBe(0);
     for (const { refused } of Object.values(core.play(5_000, { tenant: 'c', perSecond: 100 })))
       expect(refused).toBe(0);
+  });
+
+  it.each([0.5, 1.5, 3])('where acceptance pauses once, for %f s', (seconds) => {
+    const core = known();
+    const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond: 100 }));
+    core.play(5_000, ...both);
+    core.pauses = true;
+    const during = core.play(seconds * 1_000, ...both);
+    core.pauses = false;
+    const after = core.play(10_000, ...both);
+    for (const { refused } of [...Object.values(during), ...Object.values(after)]) expect(refused).toBe(0);
+  });
+
+  it.each([0, 100, 300])('of 64 at once that take two seconds, where a turn takes %i ms', (turnMs) => {
+    const core = Object.assign(known(), { turnMs, eventMs: 2_000 / 64 });
+    for (const each of [64_000, 0]) {
+      const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond: each / 2 }));
+      for (const { refused } of Object.values(core.play(each > 0 ? 1 : 2_500, ...both)))
+        expect(refused).toBe(0);
+    }
+  });
+
+  it.each([5, 10_000])('of a crowd after %i s of silence behind an overload', (seconds) => {
+    const core = known();
+    core.play(10_050, { tenant: 'a', perSecond: 100 }, { tenant: 'b', perSecond: 2_000 });
+    expect(core.shares.limit).toBeDefined();
+    core.play(1_000);
+    core.now += seconds * 1_000;
+    for (const [ms, perSecond] of [
+      [1, 100_000],
+      [5_000, 200],
+    ] as const) {
+      const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond }));
+      for (const { refused } of Object.values(core.play(ms, ...both))) expect(refused).toBe(0);
+    }
+  });
+
+  it('any longer where acceptance has become slow by its nature', () => {
+    const core = known();
+    core.naturalMs = 300;
+    const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond: 150 }));
+    core.play(20_000, ...both);
+    for (const { refused } of Object.values(core.play(30_000, ...both))) expect(refused).toBe(0);
+    expect(core.shares.limit).toBeUndefined();
   });
 
   it('any more once there is enough for all', () => {

@@ -14,9 +14,14 @@ const TOLERABLE_TURN_MS = 25;
 /** An event may take so many times as long as in quiet, whatever is tolerable. */
 const OVER_QUIET = 1.5;
 const NEWS = { quick: 0.1, slow: 0.01 };
-/** How much is borne before anybody is refused: windows, each counted as often as it had `LEAST` requests, four times at most. */
+/** How much is borne before anybody is refused: windows, weighed as the gateway does, which bears twice as much. */
 const PATIENCE = 10;
 const HEAVIEST = 4;
+const HEAVIEST_FROM = 128;
+/** For so many windows at `LEAST` acceptance may be slow; then it is by its nature, not by the many. */
+const WINDOWS_AT_LEAST = 10;
+/** How soon it is forgotten how much could be done, in milliseconds: no pause makes shares small. */
+const CAPABLE_MS = 5_000;
 /** A process that has just begun compiles what it runs. */
 const QUIET_MS = 5_000;
 const CALM_MS = 2_000;
@@ -68,6 +73,9 @@ export class FairShares {
   private quietUntil: number | undefined;
   private strain = 0;
   private calmMs = 0;
+  private windowsAtLeast = 0;
+  /** Events a second that can be done. */
+  private capable = 0;
   private window = { began: 0, crowd: 0, peak: 0, refused: false, turnMs: 0, watches: false };
 
   constructor(
@@ -103,11 +111,14 @@ export class FairShares {
     return { tenant, held: this.demand.take(tenant), since, isQuiet };
   }
 
-  /** It is answered: so many events of it were accepted. How long that took tells how busy core is. */
-  end({ tenant, held, since, isQuiet }: Accepting, events: number): void {
+  /**
+   * It is answered. How long acceptance took tells how busy core is; what it cost counts for shares.
+   * @param looked events that were judged, those that were refused included
+   */
+  end({ tenant, held, since, isQuiet }: Accepting, accepted: number, looked: number): void {
     this.accepting -= 1;
-    this.demand.settle(tenant, held, events);
-    if (events === 0) return;
+    this.demand.settle(tenant, held, looked);
+    if (accepted === 0) return;
     const took = this.now() - since;
     this.times.push(took);
     if (isQuiet) {
@@ -137,7 +148,10 @@ export class FairShares {
     if (lasted < WINDOW_MS || (this.times.length < FEWEST_ANSWERS && lasted < LONGEST_WINDOW_MS)) return;
     // Whatever makes a few slow, it is not the many.
     const gradient = this.window.peak > LEAST ? this.gradient() : RAISE;
-    if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
+    this.capable = Math.max(this.demand.done, this.capable * Math.exp(-lasted / CAPABLE_MS));
+    // Nobody came for so long.
+    if (lasted >= CALM_MS) this.endLimit();
+    else if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
     else this.adapt(this.most, gradient, lasted);
     this.times = [];
     const { accepting: crowd } = this;
@@ -148,19 +162,26 @@ export class FairShares {
   private gradient(): number {
     const { turnMs } = this.window;
     const ofTurns = turnMs > 0 ? TOLERABLE_TURN_MS / turnMs : Infinity;
-    if (this.times.length < FEWEST_ANSWERS) return ofTurns;
-    const median = this.times.toSorted((one, other) => one - other)[this.times.length >> 1] ?? 0;
+    const { median } = this;
+    if (median === undefined) return ofTurns;
     return Math.min(
       ofTurns,
       Math.max(TOLERABLE_MS, OVER_QUIET * (this.quietMs ?? 0)) / Math.max(0.001, median),
     );
   }
 
+  /** Undefined of so few that it tells nothing. */
+  private get median(): number | undefined {
+    if (this.times.length < FEWEST_ANSWERS) return undefined;
+    return this.times.toSorted((one, other) => one - other)[this.times.length >> 1];
+  }
+
   private watch(gradient: number, windows: number): void {
     const { peak, crowd } = this.window;
     if (gradient >= 1 || this.now() < (this.quietUntil ?? 0)) return void (this.strain = 0);
-    // Many that came at once are borne: they become fewer.
-    if (this.accepting >= crowd) this.strain += Math.min(HEAVIEST, peak / LEAST) * windows;
+    const weight = HEAVIEST * Math.min(1, peak / HEAVIEST_FROM) ** 3;
+    // Many that came at once are borne: they become fewer. So are those that a pause held up, which is over.
+    if (this.accepting >= crowd) this.strain += weight * (this.strain === 0 ? 1 : windows);
     if (this.strain >= PATIENCE) this.setLimit(peak * gradient);
   }
 
@@ -168,17 +189,22 @@ export class FairShares {
     const { refused, peak } = this.window;
     const isReached = refused || peak >= most * REACHED;
     this.calmMs = isReached ? 0 : this.calmMs + lasted;
-    if (this.calmMs < CALM_MS) {
-      const change = Math.max(STEEPEST, Math.min(RAISE, gradient));
-      return this.setLimit(gradient < 1 || isReached ? most * change : most);
-    }
-    this.most = undefined;
-    this.strain = this.calmMs = 0;
+    if (this.calmMs >= CALM_MS) return this.endLimit();
+    const change = Math.max(STEEPEST, Math.min(RAISE, gradient));
+    this.setLimit(gradient < 1 || isReached ? most * change : most);
+    this.windowsAtLeast = gradient < 1 && most === LEAST ? this.windowsAtLeast + 1 : 0;
+    if (this.windowsAtLeast < WINDOWS_AT_LEAST) return;
+    this.windowsAtLeast = 0;
+    this.quietMs = Math.max(this.quietMs ?? 0, this.median ?? 0);
   }
 
-  /** What is accepted tells what can be. */
   private setLimit(most: number): void {
     this.most = Math.max(LEAST, most);
-    this.share = this.demand.shareOf(this.demand.accepted);
+    this.share = this.demand.shareOf(this.capable);
+  }
+
+  private endLimit(): void {
+    this.most = undefined;
+    this.strain = this.calmMs = this.windowsAtLeast = 0;
   }
 }
