@@ -1,4 +1,5 @@
 import { cutEnds, FORBIDDEN_KEYS, pointerToken, type RequestContext } from '@customer-platform/http';
+import type { Permission } from '@customer-platform/permissions';
 import { FieldErrors, Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONSENT_CHANNELS, isPurpose } from '../vocabulary/consents/consent.js';
 import { FIELD_NAMES, type ContactField } from '../vocabulary/contacts/contact-field-table.js';
@@ -26,16 +27,19 @@ const LONGEST_COLUMN = 200;
 
 /**
  * The options with what was left out.
- * @throws Problem `invalid_mapping`; `permission_denied` where consents are mapped without `core.consents.write`
+ * @throws Problem `invalid_mapping`; `permission_denied` where consents are mapped without `core.consents.write`, or a
+ * national id in a dry run, which would tell who has it, without `core.contacts.read_national_id`
  */
 export function completeOptions(context: RequestContext, given: ImportOptionsDto): ImportOptions {
   const fields = checkedFields(given.mapping);
-  if (!context.can('core.consents.write') && fields.some((field) => field.startsWith('consents.'))) {
-    throw new Problem('permission_denied', {
-      detail: 'The credential lacks the permission `core.consents.write`, and consents are mapped.',
-      members: { permission: 'core.consents.write' },
-    });
-  }
+  const isMapped = (head: string): boolean => fields.some((field) => field.startsWith(`${head}.`));
+  if (isMapped('consents')) demandRight(context, 'core.consents.write', 'consents are mapped');
+  if (given.dry_run === true && isMapped('national_id'))
+    demandRight(
+      context,
+      'core.contacts.read_national_id',
+      'a dry run would tell which national ids are taken',
+    );
   const matchBy = given.match_by ?? MATCHES.find((field) => fields.includes(field));
   if (matchBy === undefined || !fields.includes(matchBy)) {
     const detail =
@@ -147,6 +151,14 @@ function checkedFields(mapping: Record<string, unknown>): string[] {
   }
   if (errors.length > 0) throw invalid(errors);
   return entries.flatMap(([, field]) => (typeof field === 'string' ? [field] : []));
+}
+
+function demandRight(context: RequestContext, permission: Permission, because: string): void {
+  if (context.can(permission)) return;
+  throw new Problem('permission_denied', {
+    detail: `The credential lacks the permission \`${permission}\`, and ${because}.`,
+    members: { permission },
+  });
 }
 
 function invalid(errors: readonly FieldError[] | FieldErrors): Problem {

@@ -65,6 +65,18 @@ describe('What is refused', () => {
     expectProblem(await send(caller, file, options), 400, 'invalid_mapping');
   });
 
+  it('a national id in a dry run, which would tell who has it, without core.contacts.read_national_id: 403', async () => {
+    const { caller } = core.anOrganization(['core.imports.create']);
+    const mapping = { ...MAPPING, name: 'national_id.CL_RUT' };
+    const refused = await send(caller, file, { mapping, dry_run: true });
+    expect(expectProblem(refused, 403, 'permission_denied')['permission']).toBe(
+      'core.contacts.read_national_id',
+    );
+    expectStatus(await send(caller, file, { mapping }), 202);
+    const able = core.anOrganization(['core.imports.create', 'core.contacts.read_national_id']).caller;
+    expectStatus(await send(able, file, { mapping, dry_run: true }), 202);
+  });
+
   it('consents without core.consents.write: 403', async () => {
     const { caller } = core.anOrganization(['core.imports.create']);
     const mapping = { ...MAPPING, name: 'consents.marketing' };
