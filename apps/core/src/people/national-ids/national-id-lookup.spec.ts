@@ -119,6 +119,8 @@ describe('POST /v1/core/contacts/lookup', () => {
     );
     const refused = expectProblem(await lookUp(unable, RUT), 403, 'permission_denied');
     expect(refused['permission']).toBe(READ);
-    expect(await auditOf(id)).toMatchObject([{ outcome: 'denied' }]);
+    expect(await auditOf(id)).toEqual([
+      { resource_type: 'organizations', resource_id: id, outcome: 'denied' },
+    ]);
   });
 });
