@@ -5,9 +5,11 @@ import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/notices.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { useChange } from '../use-change.ts';
 import type { Contact } from '../use-contact.ts';
-import { EditNationalId } from './edit-national-id.tsx';
+
+const EditNationalId = lazyPart(async () => (await import('./edit-national-id.tsx')).EditNationalId);
 
 interface NationalIdProps {
   contact: Contact;

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../session/use-session.tsx';
-import { MergeHistory } from '../merge/merge-history.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { useContact } from '../use-contact.ts';
 import { Attributes } from './attributes.tsx';
 import { Identities } from './identities.tsx';
@@ -9,6 +9,8 @@ import { Lifecycle } from './lifecycle.tsx';
 import { ListMemberships } from './list-memberships.tsx';
 import { ProfileFields } from './profile-fields.tsx';
 import { SegmentMemberships } from './segment-memberships.tsx';
+
+const MergeHistory = lazyPart(async () => (await import('../merge/merge-history.tsx')).MergeHistory);
 
 const FROM = '/o/$organization/contacts/$contactId/profile' as const;
 
