@@ -5,9 +5,10 @@ import {
   type ContactEnded,
   type ContactsMerged,
 } from '@customer-platform/contact-refs';
-import { Database, type WorkerTransaction } from '@customer-platform/database';
+import { Database, type Transaction, type WorkerTransaction } from '@customer-platform/database';
 import { Inbox } from '@customer-platform/event-bus';
 import { sharedFieldsOf, type DomainEvent } from '@customer-platform/events';
+import { locksOf } from '../addresses/address-keys.js';
 import { ConsentsRepository } from './consents.repository.js';
 import { UNKNOWN_PROFILE, type Contact } from './contact.js';
 import { EventWaits } from '../event-waits/event-waits.repository.js';
@@ -21,7 +22,8 @@ export type Consented = 'core.consent.recorded.v1' | 'core.consent.expired.v1';
  * What somebody has declined who went up in another, everybody on the way to the end of the chain has declined; an
  * unmerge takes no objection back. Merges of one chain are told in any order, by several processes at once: each looks
  * from whoever is below it to whoever is above, after it is written, so that the last one sees them all. One that is
- * told again, with its time in `$4`, undoes nothing that was wanted since, nor does it count once the two have parted.
+ * told again, with its time in `$4`, undoes nothing that was wanted since, nor does it count once the two have parted:
+ * it brings what was declined after it, or what somebody has an own choice against; what was taken back stays so.
  */
 const CARRY_OBJECTIONS = `
   WITH RECURSIVE below AS (
@@ -44,9 +46,24 @@ const CARRY_OBJECTIONS = `
      AND ($4::timestamptz IS NULL OR NOT EXISTS (
            SELECT FROM contacts AS known
             WHERE known.organization_id = $1 AND known.id = $2 AND known.version > $5 AND known.state <> 'merged'))
+     AND ($4::timestamptz IS NULL OR declined.updated_at > $4 OR EXISTS (
+           SELECT FROM preferences AS own
+            WHERE own.organization_id = $1 AND own.subject = 'contact:' || above.id
+              AND own.channel = declined.channel AND own.topic = declined.topic))
    ORDER BY above.id, channel, topic
   ON CONFLICT (organization_id, subject, channel, topic) DO UPDATE SET subscribed = false
    WHERE p.subscribed AND ($4::timestamptz IS NULL OR p.updated_at <= $4)`;
+
+/** These contacts and everybody above them. */
+const ABOVE = `
+  WITH RECURSIVE above AS (
+    SELECT unnest($2::uuid[]) AS id
+     UNION
+    SELECT known.merged_into FROM above JOIN contacts AS known ON known.organization_id = $1 AND known.id = above.id
+     WHERE known.merged_into IS NOT NULL)
+  SELECT id FROM above`;
+
+const SHARE_LOCKS = 'SELECT pg_advisory_xact_lock_shared(lock) FROM unnest($1::bigint[]) AS lock';
 
 const CONSUMER = 'objections of merges';
 
@@ -123,6 +140,7 @@ export class ContactProjection {
           CONSUMER,
           own.map(({ id }) => id),
         );
+        await this.shareLocks(tx, own);
         for (const { id, time, data } of own) {
           const toldAgainAt = fresh.has(id) ? null : time;
           const { merged_id: mergedId, survivor_id: survivorId, merged_version: version } = data;
@@ -130,6 +148,24 @@ export class ContactProjection {
         }
       },
     );
+  }
+
+  /**
+   * Waits for whoever says at this moment what these contacts receive, and has who comes later see what is carried: under
+   * the locks of the gate, which several merges share.
+   */
+  private async shareLocks(tx: Transaction, events: readonly DomainEvent<ContactsMerged>[]): Promise<void> {
+    const named = events.flatMap(({ data }) => [data.merged_id, data.survivor_id]);
+    const locked = new Set<string>();
+    const unlocked = async (): Promise<string[]> => {
+      const rows = await tx.query<{ id: string }>(ABOVE, [tx.organizationId, named]);
+      return rows.map(({ id }) => id).filter((id) => !locked.has(id));
+    };
+    // While it waited the chain may have become longer.
+    for (let ids = await unlocked(); ids.length > 0; ids = await unlocked()) {
+      await tx.query(SHARE_LOCKS, [locksOf(ids.map((id) => `contact:${id}`))]);
+      for (const id of ids) locked.add(id);
+    }
   }
 
   private forgetDevices<E extends DomainEvent>(

@@ -1,7 +1,8 @@
 import type { ContactsMerged } from '@customer-platform/contact-refs';
 import { newId } from '@customer-platform/database';
 import type { DomainEvent } from '@customer-platform/events';
-import { domainEvent } from '@customer-platform/testing';
+import { behindLock, domainEvent } from '@customer-platform/testing';
+import { locksOf } from '../addresses/address-keys.js';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
 import { ContactProjection } from './contact-projection.js';
 
@@ -11,18 +12,22 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+const OBJECT = `
+  INSERT INTO preferences (organization_id, subject, channel, topic, subscribed, updated_at)
+  VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', false, $3)`;
+
 /** Contacts of one organization of which some have objected, and the merges that are told of them. */
 class Chain {
   readonly organizationId = world.organization().id;
 
-  async objecting(): Promise<string> {
+  async objecting(since = new Date()): Promise<string> {
     const id = newId();
-    await world.database.query(
-      `INSERT INTO preferences (organization_id, subject, channel, topic, subscribed, updated_at)
-       VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', false, now())`,
-      [this.organizationId, id],
-    );
+    await this.object(id, since);
     return id;
+  }
+
+  async object(id: string, since: Date): Promise<void> {
+    await world.database.query(OBJECT, [this.organizationId, id, since]);
   }
 
   mergedInto(survivorId: string, mergedId: string): DomainEvent<ContactsMerged> {
@@ -74,12 +79,43 @@ describe('what contacts have declined that merge one into another', () => {
     const [x, y, z] = [newId(), newId(), newId()];
     const told = [chain.mergedInto(z, y), chain.mergedInto(y, x)];
     await chain.hear(...told);
-    await world.database.query(
-      `INSERT INTO preferences (organization_id, subject, channel, topic, subscribed, updated_at)
-       VALUES ($1, 'contact:' || $2::uuid, 'email', 'news', false, now())`,
-      [chain.organizationId, x],
-    );
+    await chain.object(x, new Date());
     await chain.hear(chain.mergedInto(z, y));
     expect(await chain.hasObjected(z)).toBe(true);
   });
+
+  it('does not come back, once it was taken back, with a merge that is told again; what was said later does', async () => {
+    const chain = new Chain();
+    const [x, y] = [await chain.objecting(new Date('2026-01-02')), newId()];
+    const told = chain.mergedInto(y, x);
+    await chain.hear(told);
+    expect(await chain.hasObjected(y)).toBe(true);
+    const takeBack = `DELETE FROM preferences WHERE organization_id = $1 AND subject = 'contact:' || $2::uuid`;
+    await world.database.query(takeBack, [chain.organizationId, y]);
+    await chain.hear(told);
+    expect(await chain.hasObjected(y)).toBe(false);
+    await world.database.query(takeBack, [chain.organizationId, x]);
+    await chain.object(x, new Date(Date.parse(told.time) + 1_000));
+    await chain.hear(told);
+    expect(await chain.hasObjected(y)).toBe(true);
+  });
+
+  it.each(['merged', 'survivor', 'above'] as const)(
+    'is carried behind what is said at that moment of the %s contact',
+    async (whose) => {
+      const chain = new Chain();
+      const ids = { merged: newId(), survivor: newId(), above: newId() };
+      await chain.hear(chain.mergedInto(ids.above, ids.survivor));
+      await behindLock(
+        world.database,
+        { sql: 'SELECT pg_advisory_xact_lock($1)', values: locksOf([`contact:${ids[whose]}`]) },
+        () => chain.hear(chain.mergedInto(ids.survivor, ids.merged)),
+        (holder) => holder.query(OBJECT, [chain.organizationId, ids.merged, new Date()]),
+      );
+      expect([await chain.hasObjected(ids.survivor), await chain.hasObjected(ids.above)]).toEqual([
+        true,
+        true,
+      ]);
+    },
+  );
 });
