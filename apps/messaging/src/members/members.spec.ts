@@ -1,5 +1,6 @@
 import { newId } from '@customer-platform/database';
-import { Caller, eventually, InternalPeer } from '@customer-platform/testing';
+import { behindLock, Caller, eventually, expectProblem, InternalPeer } from '@customer-platform/testing';
+import { locksOf } from '../addresses/address-keys.js';
 import {
   ALL_PERMISSIONS,
   aSend,
@@ -262,6 +263,7 @@ describe('a member’s preferences', () => {
       'unknown_field',
     ],
     [{ channels: { fax: { marketing: true } } }, '/channels/fax', 'unknown_field'],
+    [{ channels: { email: { topics: { '': false } } } }, '/channels/email/topics/', 'invalid_format'],
     [{ channels: { email: { marketing: 'no' } } }, '/channels/email/marketing', 'wrong_type'],
     [{ chanels: {} }, '/chanels', 'unknown_field'],
     [{ notifications_read_until: '2026-11-21T12:00:00' }, '/notifications_read_until', 'invalid_format'],
@@ -274,6 +276,25 @@ describe('a member’s preferences', () => {
     expect(answer.status).toBe(400);
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer, code })]);
     expect((await me.get<Preferences>(PREFERENCES)).body).toEqual(before.body);
+  });
+
+  it('503 of a contact that is merged meanwhile: what was said of it then would be nobody’s', async () => {
+    const { me, organizationId, contactId } = await aMember();
+    const answer = await behindLock(
+      world.database,
+      { sql: 'SELECT pg_advisory_xact_lock($1)', values: locksOf([`contact:${contactId}`]) },
+      () => me.patch(PREFERENCES, { channels: { email: { marketing: false } } }),
+      (holder) =>
+        holder.query(
+          `UPDATE contacts SET version = 2, state = 'merged', merged_into = $3 WHERE organization_id = $1 AND id = $2`,
+          [organizationId, contactId, newId()],
+        ),
+    );
+    expectProblem(answer, 503, 'dependency_unavailable');
+    const rows = await world.database.query('SELECT FROM preferences WHERE organization_id = $1', [
+      organizationId,
+    ]);
+    expect(rows).toEqual([]);
   });
 
   it('are carried over by a merge', async () => {

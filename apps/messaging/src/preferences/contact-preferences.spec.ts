@@ -200,6 +200,26 @@ describe('PATCH /v1/messaging/contacts/{id}/preferences', () => {
     ]);
   });
 
+  it('takes back what was declined of a topic that the settings have no more, and no other choice of it', async () => {
+    const person = await aPerson();
+    await declined(person.organizationId, `contact:${person.id}`, 'sports');
+    expect((await shown(person)).objections).toMatchObject([{ channel: 'email', topic: 'sports' }]);
+    const wish = (sports: boolean | null) => ({
+      channels: { email: { topics: { sports } } },
+      reason: 'Asked',
+    });
+    for (const value of [true, false]) {
+      const { errors } = expectProblem(await change(person, wish(value)), 400, 'validation_failed');
+      expect(errors).toMatchObject([{ pointer: '/channels/email/topics/sports', code: 'unknown_field' }]);
+    }
+    const answer = await change(person, wish(null));
+    expectStatus(answer, 200);
+    expect(answer.body.objections).toEqual([]);
+    expect(await auditOf(person.organizationId)).toMatchObject([
+      { changed_fields: ['channels.email.topics.sports'], reason: 'Asked' },
+    ]);
+  });
+
   it('412 where it was changed since it was read', async () => {
     const person = await aPerson();
     const tag = (await person.admin.get(at(person.id))).headers.get('etag') ?? '';

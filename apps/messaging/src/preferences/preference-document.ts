@@ -33,7 +33,7 @@ export interface Objection {
 const choice = z.boolean().nullable();
 const channelPatch = z.strictObject({
   marketing: choice.optional(),
-  topics: z.record(z.string(), choice).optional(),
+  topics: z.record(z.string().min(1), choice).optional(),
 });
 
 /** Body of the PATCH: JSON merge, null takes a choice back. */

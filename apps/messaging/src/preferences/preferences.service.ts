@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { contactKey } from '@customer-platform/contact-refs';
 import { Clock, Database, type Transaction } from '@customer-platform/database';
 import { parseInstant, type RequestContext } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
@@ -9,6 +10,7 @@ import type { ChannelDocument } from '../channels/channel-document.js';
 import { ChannelPlans } from '../channels/channel-plans.js';
 import { addressOf } from '../contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
+import { ContactsRepository } from '../contacts/contacts.repository.js';
 import { contactSubject } from '../gate/batch-facts.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
@@ -64,6 +66,7 @@ export class PreferencesService {
     private readonly gate: GateWriter,
     private readonly plans: ChannelPlans,
     private readonly contacts: ContactRefresh,
+    private readonly known: ContactsRepository,
     private readonly keys: AddressKeys,
     private readonly reads: NotificationReads,
     private readonly journal: PreferenceJournal,
@@ -90,15 +93,17 @@ export class PreferencesService {
 
   /**
    * Carries out a wish, whoever says it. When this returns, no hand-off that an objection stops begins any more.
-   * @throws Problem `validation_failed` for a topic that there is not, and what `demand` throws
+   * @throws Problem `validation_failed` for a topic that there is not, `dependency_unavailable` where the contact was
+   * merged meanwhile, and what `demand` throws
    */
   async change(context: RequestContext, wish: PreferenceWish): Promise<ShownPreferences> {
     const { contactId, choices, readUntil } = wish;
     const subjects = await this.subjectsOf(context, contactId);
     const work = async (tx: Transaction): Promise<ShownPreferences> => {
+      if (choices.length > 0 && !wish.demand) await this.demandUnmerged(tx, contactId);
       const { topics } = await this.plans.of(tx);
-      refuseUnknownTopics(choices, topics);
       const before = await this.read(tx, contactId, subjects);
+      refuseUnknownTopics(choices, topics, before.objections);
       const reason = (await wish.demand?.(tx, before)) ?? null;
       for (const choice of choices) await this.choose(tx, contactId, subjects, choice);
       if (readUntil !== undefined) await this.reads.advance(tx, contactId, readUntil);
@@ -111,6 +116,16 @@ export class PreferencesService {
     if (choices.length === 0) return this.database.inOrganization(context, work);
     const locked = [...new Set(choices.flatMap(({ channel }) => subjects[channel]))];
     return this.gate.write(context, locked, work);
+  }
+
+  /** Under the gate's locks: a merge that is heard of later carries what is said now. Said again it is the survivor's. */
+  private async demandUnmerged(tx: Transaction, contactId: string): Promise<void> {
+    const ref = { organizationId: tx.organizationId, id: contactId };
+    const contact = (await this.known.resolve(tx, [ref])).get(contactKey(ref));
+    if (!contact || (contact.id === contactId && contact.state !== 'merged')) return;
+    throw new Problem('dependency_unavailable', {
+      detail: 'The contact was merged just now; try again shortly.',
+    });
   }
 
   private async choose(
@@ -154,10 +169,17 @@ export class PreferencesService {
   }
 }
 
-function refuseUnknownTopics(choices: readonly Choice[], topics: ChannelDocument['topics']): void {
-  const errors = choices.flatMap(({ channel, topic }): FieldError[] => {
+/** What was declined can be taken back though the settings have its topic no more. */
+function refuseUnknownTopics(
+  choices: readonly Choice[],
+  topics: ChannelDocument['topics'],
+  objections: readonly Objection[],
+): void {
+  const errors = choices.flatMap((choice): FieldError[] => {
+    const { channel, topic, subscribed } = choice;
     const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
     if (topic === '' || known.includes(topic)) return [];
+    if (subscribed === null && liftedBy(objections, [choice]).length > 0) return [];
     const name = topic.slice(0, 100).replaceAll('~', '~0').replaceAll('/', '~1');
     const detail = known.length > 0 ? `One of ${known.join(', ')}.` : 'There is no topic on this channel.';
     return [{ pointer: `/channels/${channel}/topics/${name}`, code: 'unknown_field', detail }];
