@@ -109,7 +109,7 @@ describe('who opens a contact', () => {
     expectStatus(await bench.tenant.admin.patch(`/v1/core/contacts/${id}`, { last_name: 'Parra' }), 200);
     await page.getByRole('button', { name: 'Guardar', exact: true }).click();
     await page.getByText('Otra persona cambió este contacto mientras tanto:').waitFor();
-    await page.getByText('Parra').waitFor();
+    await page.getByRole('status').getByText('Parra').waitFor();
     await page.getByRole('button', { name: 'Conservar mi versión' }).click();
     await visitor.isAt('Dora Mistral');
   });

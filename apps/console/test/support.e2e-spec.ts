@@ -62,7 +62,21 @@ describe('support, before a contact', () => {
     await page.getByText('***1111-1').waitFor();
     await page.getByRole('button', { name: 'Cambiar', exact: true }).click();
     await dialog.getByRole('button', { name: 'Quitar', exact: true }).click();
-    await page.getByRole('button', { name: 'Agregar', exact: true }).waitFor();
+    await page.getByRole('definition').getByRole('button', { name: 'Agregar', exact: true }).waitFor();
+  });
+
+  it('enters a RUT all the same where somebody else changed the contact meanwhile', async () => {
+    const { id } = await bench.contact({ first_name: 'Yolanda' });
+    const visitor = await bench.ownerAt(`contacts/${id}/profile`);
+    const { page, dialog } = visitor;
+    await page.getByRole('definition').getByRole('button', { name: 'Agregar', exact: true }).click();
+    await dialog.getByLabel('Documento de identidad').fill('10.000.013-K');
+    expectStatus(await bench.tenant.admin.patch(`/v1/core/contacts/${id}`, { last_name: 'Parra' }), 200);
+    await dialog.getByRole('button', { name: 'Guardar', exact: true }).click();
+    await dialog.getByText('Este contacto cambió').waitFor();
+    await visitor.isAt('Yolanda Parra');
+    await dialog.getByRole('button', { name: 'Guardar', exact: true }).click();
+    await page.getByText('***0013-K').waitFor();
   });
 
   it('turns off what a person wants no more, and on again with a reason alone', async () => {

@@ -2,7 +2,7 @@ import { ProblemError } from '@customer-platform/client';
 import { useMutation } from '@tanstack/react-query';
 import { useReadAnew } from '../ui/queries.ts';
 
-/** A change that a contact's pages are read anew after. */
+/** A change that a contact's pages are read anew after, also where somebody else was first: the next try is of what is there now. */
 export function useChange<Input = void, Output = unknown>(
   contactId: string,
   change: (input: Input) => Promise<Output>,
@@ -15,6 +15,7 @@ export function useChange<Input = void, Output = unknown>(
       onSuccess?.(output, input);
       await changed();
     },
+    onError: (error) => (isConflict(error) ? changed() : undefined),
   });
 }
 
