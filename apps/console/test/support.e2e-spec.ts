@@ -124,7 +124,7 @@ describe('who lifted a suppression', () => {
     await dialog.getByRole('button', { name: 'Quitar' }).click();
     await visitor.row(address).waitFor({ state: 'detached' });
     await visitor.menu.getByRole('link', { name: 'Mensajes' }).click();
-    await page.getByRole('link', { name: 'Supresiones', exact: true }).click();
+    await visitor.menu.getByRole('link', { name: 'Supresiones', exact: true }).click();
     await page.getByRole('combobox', { name: 'Mostrar' }).selectOption({ label: 'Quitadas' });
     await visitor.row(address).getByText('Ana Rojas').waitFor();
     const by = page.getByRole('combobox', { name: 'Quitada por' });
