@@ -1,7 +1,7 @@
 import { Autocomplete } from '@base-ui/react/autocomplete';
 import { Dialog } from '@base-ui/react/dialog';
 import { useRouter } from '@tanstack/react-router';
-import { useEffect, useState, type MouseEvent, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { actsFor, placesFor } from './places.ts';
@@ -35,6 +35,13 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
     onClose();
   };
   const go = useGoTo(close);
+  const marked = useRef<Line>(undefined);
+  /** While lines come none is marked for a moment: Enter takes the last that was and still is there, else the first. */
+  const enter = (event: KeyboardEvent): void => {
+    const isLast = ({ kind, id }: Line): boolean => kind === marked.current?.kind && id === marked.current.id;
+    const line = lines.find(isLast) ?? lines[0];
+    if (line) go(line, event);
+  };
   return (
     <Dialog.Root open={open} onOpenChange={(next) => !next && close()}>
       <Dialog.Portal>
@@ -50,12 +57,21 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
             filter={null}
             itemToStringValue={({ label }: Line) => label}
             autoHighlight="always"
+            onItemHighlighted={(line) => {
+              marked.current = line ?? marked.current;
+            }}
             value={typed}
             onValueChange={(value, { reason }) => reason !== 'item-press' && setTyped(value)}
           >
             <Autocomplete.Input
               aria-label={t('search')}
               placeholder={t('searchHint')}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
+                event.preventBaseUIHandler();
+                event.preventDefault();
+                enter(event);
+              }}
               className="w-full border-b border-line bg-transparent px-4 py-3 text-base outline-none"
             />
             <Autocomplete.Empty className="px-4 empty:hidden">
@@ -97,7 +113,9 @@ function Notes({ search: { newestOnly, silent } }: { search: Search }): ReactNod
 }
 
 /** To where a line leads; with ⌘, Ctrl or the middle of the mouse in another tab. */
-function useGoTo(close: () => void): (line: Line, event: MouseEvent | { nativeEvent: Event }) => void {
+function useGoTo(
+  close: () => void,
+): (line: Line, event: MouseEvent | KeyboardEvent | { nativeEvent: Event }) => void {
   const router = useRouter();
   const { organization } = usePerson();
   return ({ path }, event) => {
