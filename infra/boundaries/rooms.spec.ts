@@ -19,7 +19,7 @@ it('leaves a room without a module open', () => {
 });
 
 it.each(Object.entries(HOUSES))('has a place for every room of %s, and for no other', (app, { rooms }) => {
-  const sources = globSync(`apps/${app}/src/*/**/*.ts`, {
+  const sources = globSync(`apps/${app}/src/*/**/*.{ts,tsx}`, {
     cwd: workspace,
     exclude: ['**/*.spec.ts', '**/*.fixture.ts'],
   });

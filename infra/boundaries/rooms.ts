@@ -50,8 +50,6 @@ export const HOUSES: Readonly<Record<string, House>> = {
   },
   core: {
     rooms: [
-      // What tests alone use.
-      'lives',
       'operator',
       'members',
       'subject-requests',
