@@ -12,7 +12,7 @@ async function search(visitor: Visitor, typed: string): Promise<ReturnType<Visit
   return visitor.page.getByRole('option');
 }
 
-/** Until what is around the page is there: its keys and its guard come after it. */
+/** Waits until what is around the page is there: its keys and its guard come after it. */
 async function aroundOf({ page }: Visitor): Promise<void> {
   await page
     .getByRole('list', { name: 'Páginas de esta sección' })
@@ -136,6 +136,39 @@ describe('the search over everything', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/contacts/${id}`);
     expect(campaigns.length).toBe(1);
+  });
+
+  it('stays in front of a panel that comes late, and shows it when it goes', async () => {
+    const word = `Agata${randomUUID().slice(0, 8)}`;
+    const object = await bench.made('/v1/crm/object-definitions', {
+      slug: word.toLowerCase(),
+      name: word,
+      fields: [{ key: 'code', label: 'Code', type: 'string', max_length: 20 }],
+    });
+    const visitor = await bench.signedIn(bench.owner);
+    const { page } = visitor;
+    const panel = page.getByRole('dialog', { name: word, exact: true });
+    const searchBeforePanel = async (): Promise<void> => {
+      const searching = Promise.withResolvers<void>();
+      await page.unrouteAll();
+      await page.route(/\/assets\/definition-panel-/, async (route) => {
+        await searching.promise;
+        await route.continue();
+      });
+      await visitor.open('objects');
+      await visitor.row(word).click();
+      await page.waitForURL(`**/objects?open=${object}`);
+      await (await search(visitor, word)).filter({ hasText: word }).waitFor();
+      searching.resolve();
+      await page.locator('dialog').filter({ hasText: word }).waitFor({ state: 'attached' });
+      expect(await panel.isVisible()).toBe(false);
+    };
+    await searchBeforePanel();
+    await page.keyboard.press('Escape');
+    await panel.waitFor();
+    await searchBeforePanel();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/objects/${word.toLowerCase()}`);
   });
 });
 

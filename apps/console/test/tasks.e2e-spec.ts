@@ -8,7 +8,7 @@ import { EVENT, prepareShop, purchase } from './shop.fixture.js';
 
 const bench = consoleBench();
 
-/** What every task came to, printed once at the end. */
+/** Results of all tasks, printed once at the end. */
 const counts: { task: string; clicks: number; most: number }[] = [];
 afterAll(() => {
   const lines = counts.map(({ task, clicks, most }) => `${task}: ${clicks} of at most ${most}`);
@@ -86,7 +86,7 @@ describe('tasks of support', () => {
       await walk.click(walk.dialog.getByRole('button', { name: send }));
     };
     await request('Registrar una solicitud de acceso', 'Crear solicitud');
-    await walk.dialog.getByText('Acceso').first().waitFor();
+    await walk.page.getByRole('dialog', { name: 'Solicitud de acceso' }).waitFor();
     await walk.page.keyboard.press('Escape');
     await walk.dialog.waitFor({ state: 'hidden' });
     await request('Registrar una solicitud de supresión', 'Verificar y borrar');
@@ -125,6 +125,7 @@ describe('tasks of administrators', () => {
     await walk.dialog.getByLabel('Nombre del campo').fill('Titular');
     await walk.choose(walk.dialog.getByLabel('Tipo', { exact: true }), 'reference');
     await walk.click(walk.dialog.getByRole('button', { name: 'Crear definición' }));
+    await walk.page.getByRole('dialog', { name, exact: true }).waitFor();
     await walk.page.keyboard.press('Escape');
     await walk.dialog.waitFor({ state: 'hidden' });
     await walk.find(name, name);

@@ -5,6 +5,7 @@ import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { useStandsInFront } from '../ui/in-front.ts';
 import { AccountButton } from './account-button.tsx';
 import { LazyPart } from '../ui/lazy-part.tsx';
 import { menuFor } from './menu.ts';
@@ -19,7 +20,7 @@ const AroundPages = lazy(async () => ({ default: (await around()).AroundPages })
 const SubPages = lazy(async () => ({ default: (await around()).SubPages }));
 const Breadcrumbs = lazy(async () => ({ default: (await around()).Breadcrumbs }));
 
-/** So long after the frame what is around pages is loaded: the page and its data go before it. */
+/** Milliseconds after the frame when what is around pages is loaded: the page and its data go before it. */
 const AROUND_AFTER_MS = 400;
 /** The height of one of the pages below an open one. */
 const PART_REM = 1.75;
@@ -32,6 +33,7 @@ export function Shell(): ReactNode {
   const [later, setLater] = useState(false);
   const isBelow = usePath().length > 1;
   useKeys({ palette: () => setPalette(true) });
+  useStandsInFront(palette);
   useEffect(() => {
     const timer = setTimeout(() => setLater(true), AROUND_AFTER_MS);
     return () => clearTimeout(timer);
@@ -78,7 +80,7 @@ export function Shell(): ReactNode {
   );
 }
 
-/** What a page can do without: where its file does not come, nothing stands in its place. */
+/** Shows a part that a page can do without: where its file does not come, nothing stands in its place. */
 function Quiet({ of: Part, room }: { of: ComponentType; room?: ReactNode }): ReactNode {
   return (
     <LazyPart fallback={room} failure={() => room}>
@@ -93,7 +95,7 @@ function usePath(): string[] {
 }
 
 interface SidebarProps {
-  /** Whether the first screen is there, and the rest may come. */
+  /** True once the first screen is there, and the rest may come. */
   later: boolean;
   onSearch: () => void;
 }

@@ -2,6 +2,7 @@ import { X } from 'lucide-react';
 import { useEffect, useId, useLayoutEffect, useRef, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button, IconButton } from './button.tsx';
+import { useIsFrontFree } from './in-front.ts';
 import { leave } from './leaving.ts';
 import { Failure } from './notices.tsx';
 
@@ -23,20 +24,22 @@ const PLACES = {
 
 /**
  * A dialog: keeps the focus inside, asks its owner to close it at Escape, and gives the focus back. What was written in
- * it goes only after a question, unless its form is canceled.
+ * it goes only after a question, unless its form is canceled. While the search stands in front, it waits behind it.
  */
 export function Dialog({ open, onClose, title, lead, children, place = 'middle' }: DialogProps): ReactNode {
   const t = useTranslations('ui');
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
+  const isFree = useIsFrontFree();
   const close = (): void => {
     if (onClose !== undefined && element.current !== null) leave(element.current, onClose);
   };
   useEffect(() => {
     const dialog = element.current;
-    if (open && dialog?.open === false) dialog.showModal();
-    else if (!open && dialog?.open === true) dialog.close();
-  }, [open]);
+    if (open && dialog?.open === false) {
+      if (isFree) dialog.showModal();
+    } else if (!open && dialog?.open === true) dialog.close();
+  }, [open, isFree]);
   // What is taken off the page without being closed leaves the focus nowhere.
   useLayoutEffect(() => {
     const dialog = element.current;

@@ -1,0 +1,29 @@
+import { useEffect, useSyncExternalStore } from 'react';
+
+/** How many stand in front of the page that are no dialogs themselves. */
+let standing = 0;
+const heard = new Set<() => void>();
+
+function stand(change: 1 | -1): void {
+  standing += change;
+  for (const hear of heard) hear();
+}
+
+/** Stands in front of the page while `isOpen`: a dialog that comes meanwhile, as by a late answer, waits behind it. */
+export function useStandsInFront(isOpen: boolean): void {
+  useEffect(() => {
+    if (!isOpen) return;
+    stand(1);
+    return () => stand(-1);
+  }, [isOpen]);
+}
+
+/** Tells whether a dialog may come to the front. */
+export function useIsFrontFree(): boolean {
+  return useSyncExternalStore(subscribe, () => standing === 0);
+}
+
+function subscribe(hear: () => void): () => void {
+  heard.add(hear);
+  return () => void heard.delete(hear);
+}
