@@ -34,9 +34,6 @@ export class ContactSegmentsController {
   ): Promise<Answer> {
     const page = await this.segments.page(context, id, query);
     if (!('survivorId' in page)) return new Answer(page);
-    const search = /^[^?]*(\?.*)$/s.exec(request.url ?? '')?.[1] ?? '';
-    const Location = `/v1/core/contacts/${page.survivorId}/segments${search}`;
-    // A merge can be undone: nobody may remember where it led.
-    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/core/contacts/${page.survivorId}/segments`, request);
   }
 }

@@ -39,9 +39,6 @@ export class TimelineController {
   ): Promise<Answer> {
     const answer = await this.timelines.read(context, id, query);
     if (answer.kind === 'timeline') return new Answer(answer.text, { 'Content-Type': JSON_TYPE });
-    const search = /^[^?]*(\?.*)$/s.exec(request.url ?? '')?.[1] ?? '';
-    const location = `/v1/crm/contacts/${answer.survivorId}/timeline${search}`;
-    // A merge can be undone: nobody may remember where it led.
-    return new Answer(undefined, { Location: location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/crm/contacts/${answer.survivorId}/timeline`, request);
   }
 }

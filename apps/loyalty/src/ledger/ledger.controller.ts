@@ -93,7 +93,7 @@ export class LedgerController {
   })
   async balance(@Context() context: RequestContext, @Id() id: string): Promise<BalanceDto | Answer> {
     const survivor = await this.contacts.survivorOf(context.organizationId, id);
-    if (survivor !== id) return Answer.redirect(`/v1/loyalty/contacts/${survivor}/balance`);
+    if (survivor !== id) return Answer.atSurvivor(`/v1/loyalty/contacts/${survivor}/balance`);
     return this.ledger.balance(context, id);
   }
 }

@@ -29,9 +29,7 @@ export class ContactPreferencesController {
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
     const found = await this.preferences.get(context, id.toLowerCase());
     if (!('survivorId' in found)) return answerOf(id, found);
-    const Location = `/v1/messaging/contacts/${found.survivorId}/preferences`;
-    // A merge can be undone: nobody may keep the redirect.
-    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/messaging/contacts/${found.survivorId}/preferences`);
   }
 
   @UpdateEndpoint({

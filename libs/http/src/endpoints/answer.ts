@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { etagOf } from './etag.js';
 
 /** What a resource of the common administrative form is answered with: `updated_at` grows with every change of it. */
@@ -25,6 +26,16 @@ export class Answer<T = unknown> {
   /** Sends the caller elsewhere, by default for this once and with the same method. */
   static redirect(location: string, status: 302 | 303 | 307 = 307): Answer<undefined> {
     return new Answer(undefined, { Location: location }, status);
+  }
+
+  /**
+   * Sends the caller to whom a contact was merged into, with the search of the request where one is given. A merge can be
+   * undone: nobody may remember where it led.
+   */
+  static atSurvivor(path: string, { url = '' }: Pick<IncomingMessage, 'url'> = {}): Answer<undefined> {
+    const from = url.indexOf('?');
+    const search = from === -1 ? '' : url.slice(from);
+    return new Answer(undefined, { Location: `${path}${search}`, 'Cache-Control': 'no-store' }, 307);
   }
 
   /** A resource as it is now, with the tag of its version. */

@@ -36,10 +36,7 @@ export class ConsentsController {
   ): Promise<unknown> {
     const answer = await this.consents.list(context, id, query);
     if ('page' in answer) return answer.page;
-    const search = /^[^?]*(\?.*)$/s.exec(request.url ?? '')?.[1] ?? '';
-    const location = `/v1/core/contacts/${answer.survivorId}/consents${search}`;
-    // A merge can be undone: nobody may remember where it led.
-    return new Answer(undefined, { Location: location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/core/contacts/${answer.survivorId}/consents`, request);
   }
 
   @Endpoint({

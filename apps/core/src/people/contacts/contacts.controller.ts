@@ -55,9 +55,7 @@ export class ContactsController {
   async get(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
     const contact = await this.contacts.get(context, id);
     if (!('survivorId' in contact)) return Answer.resource(toContactDto(contact));
-    const Location = `/v1/core/contacts/${contact.survivorId}`;
-    // A merge can be undone: nobody may keep the redirect.
-    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/core/contacts/${contact.survivorId}`);
   }
 
   @UpdateEndpoint({

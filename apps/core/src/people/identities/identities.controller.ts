@@ -1,4 +1,5 @@
-import { Controller } from '@nestjs/common';
+import type { IncomingMessage } from 'node:http';
+import { Controller, Req } from '@nestjs/common';
 import {
   AnyBody,
   Answer,
@@ -34,12 +35,11 @@ export class IdentitiesController {
     @Context() context: RequestContext,
     @Id() id: string,
     @ListRequest(IDENTITY_LIST) query: ListQuery,
+    @Req() request: IncomingMessage,
   ): Promise<Answer> {
     const page = await this.identities.list(context, id, query);
     if (!('survivorId' in page)) return new Answer(page);
-    const Location = `/v1/core/contacts/${page.survivorId}/identities`;
-    // A merge can be undone: nobody may keep the redirect.
-    return new Answer(undefined, { Location, 'Cache-Control': 'no-store' }, 307);
+    return Answer.atSurvivor(`/v1/core/contacts/${page.survivorId}/identities`, request);
   }
 
   @Endpoint({

@@ -32,10 +32,8 @@ export class NationalIdController {
   })
   async read(@Context() context: RequestContext, @Id() id: string): Promise<Answer> {
     const answer = await this.nationalIds.read(context, id);
-    const headers = { 'Cache-Control': 'no-store' };
-    if (!('survivorId' in answer)) return new Answer(answer, headers);
-    const Location = `/v1/core/contacts/${answer.survivorId}/national-id`;
-    return new Answer(undefined, { ...headers, Location }, 307);
+    if (!('survivorId' in answer)) return new Answer(answer, { 'Cache-Control': 'no-store' });
+    return Answer.atSurvivor(`/v1/core/contacts/${answer.survivorId}/national-id`);
   }
 
   @Endpoint({
