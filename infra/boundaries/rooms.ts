@@ -4,7 +4,7 @@ import type { IForbiddenRuleType } from 'dependency-cruiser';
 
 /** The rooms of an app: the folders of its `src`. */
 export interface House {
-  /** From the top to the ground: each may import those after it, and none before. */
+  /** Rooms from the top to the ground: each may import those after it, and none before. */
   readonly rooms: readonly string[];
   /** Set where rooms are entered by their doors alone. */
   readonly hasDoors: boolean;

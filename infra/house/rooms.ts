@@ -129,7 +129,7 @@ function floorsOf(graph: Graph, order: ReadonlyMap<string, number>): number {
 /** So many orders are begun with, each made by chance from its number. */
 const STARTS = 60;
 
-/** From the top to the ground; a folder that is not declared has no place in it. */
+/** Folders from the top to the ground; one that is not declared has no place in it. */
 function declaredOrder(app: string): ReadonlyMap<string, number> | undefined {
   const declared = HOUSES[app]?.rooms;
   return declared && new Map(declared.map((room, place) => [room, place]));

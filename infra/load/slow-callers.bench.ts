@@ -14,7 +14,7 @@ import { readProcesses } from '@customer-platform/kit/processes.ts';
 
 const CLIENTS = Number(process.argv[2] ?? 400);
 const ONLY = process.argv[3];
-/** How long the calls of a turn go on: in a few seconds slow ones are let go, and come back. */
+/** Seconds for which the calls of a turn go on: in a few, slow ones are let go, and come back. */
 const SECONDS = Number(process.argv[4] ?? 5);
 const CALLS_A_SECOND = 400;
 const TURNS = 3;

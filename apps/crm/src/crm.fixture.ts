@@ -70,9 +70,9 @@ class StubModules {
   };
   /** Until when the list of a type says that it has removed something. */
   removedUntil: Partial<Record<ItemType, string>> = {};
-  /** Whether they answer all parts at once, as they do since this release. */
+  /** True where they answer all parts at once, as they do since this release. */
   atOnce = true;
-  /** How they answer several parts at once; their lists answer as they do. */
+  /** Their answer to several parts at once; their lists answer as they do. */
   together: Behaviour = 'well';
   readonly contacts: StubContact[] = [];
   readonly received: Received[] = [];

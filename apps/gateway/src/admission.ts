@@ -4,16 +4,16 @@ import { CLASSES, type RouteClass } from './route-classes.js';
 
 /** No limit is lower: who is asked so little is not crowded, however slow. */
 export const LEAST = 32;
-/** Who finds so few others tells what the module takes in quiet. */
+/** Requests at once up to which an answer tells what the module takes in quiet. */
 const QUIET = LEAST / 2;
 
-/** How often a limit is looked at, in milliseconds, where a module answers often enough to tell. */
+/** Milliseconds between two looks at a limit, where a module answers often enough to tell. */
 const WINDOW_MS = 100;
 const LONGEST_WINDOW_MS = 1_000;
 const FEWEST_ANSWERS = 5;
 
 /**
- * How much is borne before anything is refused: windows, each weighed by the third power of its crowd, four times at most.
+ * Windows that are borne before anything is refused, each weighed by the third power of its crowd, four times at most.
  * A crowd of 128 is borne for half a second, one of 64 for four: it waits, but never long.
  */
 const PATIENCE = 20;
@@ -21,9 +21,9 @@ const HEAVIEST = 4;
 const HEAVIEST_FROM = 4 * LEAST;
 /** A module that was away or has just been met compiles what it runs: nothing is refused for so long. */
 const QUIET_MS = 5_000;
-/** After so long without a need for it there is no limit. */
+/** Milliseconds without a need for it after which there is no limit. */
 const CALM_MS = 2_000;
-/** What is never refused fills no more of a room than this part of it. */
+/** Part of a room that is filled at most by what is never refused. */
 const OF_ESSENTIALS = 0.5;
 /** A limit is reached, and worth raising, from this part of it on. */
 const REACHED = 0.8;
@@ -33,7 +33,7 @@ const STEEPEST = 0.5;
 const FOR_SMALL_NETWORKS = 1.25;
 /** A turn of the event loop may take so long, in milliseconds. */
 const TOLERABLE_TURN_MS = 50;
-/** For so many windows at `LEAST` a module may be slow; then it is by its nature, not by the crowd. */
+/** Windows at `LEAST` for which a module may be slow; then it is by its nature, not by the crowd. */
 const WINDOWS_AT_LEAST = 10;
 
 /** A request that its module has not begun to answer. */
@@ -80,7 +80,7 @@ export class Admission {
     private readonly nextTurn: (run: () => void) => void = setImmediate,
   ) {}
 
-  /** How many requests there may be at once; undefined while there is no limit. */
+  /** Requests that there may be at once; undefined while there is no limit. */
   get limit(): number | undefined {
     return this.most;
   }
@@ -90,7 +90,7 @@ export class Admission {
     return this.pending.size + this.essentials.size;
   }
 
-  /** Whether there is room for one more of this class. */
+  /** Tells whether there is room for one more of this class. */
   admits(route: RouteClass, address: string): boolean {
     this.quietUntil ??= this.now() + QUIET_MS;
     this.look();
@@ -138,7 +138,7 @@ export class Admission {
     return CLASSES[route].part === undefined ? this.essentials : this.pending;
   }
 
-  /** What files take their time for says nothing of others. */
+  /** Leaves out files: the time that they take says nothing of others. */
   private get crowd(): number {
     return this.crowdUpTo(1);
   }
@@ -187,7 +187,7 @@ export class Admission {
     this.window = { began: now, crowd, peak: crowd, refused: 0, turnMs: 0, watches: false };
   }
 
-  /** What is tolerable over what was measured: below 1 where the module, or this process, is too slow. */
+  /** Returns the tolerable time over the measured one: below 1 where the module, or this process, is too slow. */
   private gradient(): number {
     const ofTurns = this.window.turnMs > 0 ? TOLERABLE_TURN_MS / this.window.turnMs : Infinity;
     return Math.min(this.times.gradient(FEWEST_ANSWERS), ofTurns);

@@ -4,12 +4,12 @@ import { CLASSES, type RouteClass } from './route-classes.js';
 const MOST_OF_A_CLASS = 256;
 /** A module may take so many times as long as it does in quiet, whatever is tolerable. */
 const OVER_QUIET = 1.5;
-/** How much of what is known of the quiet an answer replaces: a quick one more, for what slows others down passes. */
+/** Parts of what is known of the quiet that an answer replaces: a quick one more, for what slows others down passes. */
 const NEWS = { quick: 0.1, slow: 0.01 };
 /** More than what a module takes however few ask is no sign of a crowd. */
 const OVER_LEAST = 1.1;
 
-/** How long a module took to begin its answers, by class of routes, and how long it may. */
+/** Measures how long a module took to begin its answers, by class of routes, and knows how long it may. */
 export class AnswerTimes {
   private readonly measured = new Map<RouteClass, number[]>();
   private readonly quiet = new Map<RouteClass, number>();
@@ -35,7 +35,7 @@ export class AnswerTimes {
     this.measured.clear();
   }
 
-  /** What is tolerable over the median, of the class where that is least; infinite where no class has `fewest` answers. */
+  /** Returns the tolerable time over the median, of the class where that is least; infinite where no class has `fewest` answers. */
   gradient(fewest: number): number {
     let least = Infinity;
     for (const [route, median] of this.medians(fewest)) {

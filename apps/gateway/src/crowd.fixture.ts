@@ -7,24 +7,24 @@ const CONNECTIONS = 128;
 interface Asked {
   readonly pending: Pending;
   readonly since: number;
-  /** What is left to do for it; then it waits for `naturalMs`. */
+  /** Milliseconds of work left for it; then it waits for `naturalMs`. */
   left: number;
   endsAt: number | undefined;
 }
 
-/** What a module and its callers are like for a while. */
+/** A module and its callers for a while. */
 export interface Scene {
   ms: number;
   perSecond: number;
-  /** What one request takes of the module's only processor, in milliseconds. */
+  /** Milliseconds that one request takes of the module's only processor. */
   workMs: number;
-  /** How long the module waits for others besides, for each request. */
+  /** Milliseconds for which the module waits for others besides, for each request. */
   naturalMs?: number;
   route?: RouteClass;
   address?: string;
 }
 
-/** What became of the requests of a scene. */
+/** Outcome of the requests of a scene. */
 export interface Told {
   accepted: number[];
   refused: number;
@@ -33,7 +33,7 @@ export interface Told {
 /** A module that does one thing after the other, behind an admission, in a time of its own: a step is a millisecond. */
 export class Crowd {
   now = 0;
-  /** How long a turn of the gateway's own loop takes. */
+  /** Milliseconds that a turn of the gateway's own loop takes. */
   turnMs = 0;
   readonly admission = new Admission(
     () => this.now,

@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.3, 0.5, 1, 2.5, 10];
 
-/** What is told of how much a module is asked at once. */
+/** Tells how much a module is asked at once. */
 interface Limited {
   readonly limit: number | undefined;
   readonly waiting: number;

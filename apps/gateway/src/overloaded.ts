@@ -11,7 +11,7 @@ const TO_PAGES = new Problem('overloaded', {
   },
 });
 
-/** What a request of this class is answered that is refused because its module is overloaded. */
+/** Returns the answer to a request of this class that is refused because its module is overloaded. */
 export function overloaded(route: RouteClass): Problem {
   return route === 'ingestion' ? TO_PAGES : OVERLOADED;
 }

@@ -3,13 +3,13 @@ import { paceOf } from './routes.js';
 /** Classes of routes, those that an overloaded module goes on with longest first. */
 export type RouteClass = 'essential' | 'ingestion' | 'sending' | 'member' | 'management' | 'bulk';
 
-/** What is asked of a class. */
+/** The rules of a class. */
 interface ClassRule {
   /** Classes of a lower rank are counted before it is refused, and those of its own: it waits for no higher one. */
   readonly rank: number;
   /** The part of a module's limit that it and those before it may fill; without one it is never refused. */
   readonly part?: number;
-  /** How long a module may usually take before it counts as overloaded, in milliseconds; no class without it tells. */
+  /** Milliseconds that a module may usually take before it counts as overloaded; a class without it tells nothing. */
   readonly tolerableMs?: number;
 }
 
@@ -48,5 +48,5 @@ export function classOf(method: string, path: string): RouteClass {
   return paceOf(path).answerMs === undefined ? 'bulk' : 'management';
 }
 
-/** Whether it takes events, of pages too. */
+/** Tells whether it takes events, of pages too. */
 export const isIngestion = (path: string): boolean => INGESTION.test(path);

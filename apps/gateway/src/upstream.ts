@@ -224,7 +224,7 @@ export class Upstream {
     return true;
   }
 
-  /** What is refused is refused soon, and tells nothing of the others. */
+  /** Learns from an answer. What is refused is refused soon, and tells nothing of the others. */
   private learn({ request, route }: Exchange, pending: Pending, status: number, headers: Buffer[]): void {
     if (status < 400) this.admission.answered(pending);
     else this.admission.leave(pending);

@@ -17,7 +17,7 @@ import { prepareChain } from './chain.fixture.js';
 
 const BESIDE = 'core beside';
 const STOPPABLE: readonly Module[] = ['crm', 'loyalty', 'messaging'];
-/** What is done from within a process. */
+/** Acts that are done from within a process. */
 const FROM_WITHIN: readonly Act[] = ['seal anew', 'withdraw meanwhile'];
 /** Points of one purchase. */
 const POINTS = 12;
@@ -167,7 +167,7 @@ export class PlatformLives implements LifeWorld {
     }
   }
 
-  /** What was declined stays so, and goes to the end of the chain of merges. */
+  /** Checks that what was declined stays so, and goes to the end of the chain of merges. */
   private async checkDeclined(organizationId: string, { declined, people }: Deeds): Promise<void> {
     const sql = `SELECT subject FROM preferences
                   WHERE organization_id = $1 AND channel = 'email' AND topic = '' AND NOT subscribed`;

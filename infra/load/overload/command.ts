@@ -12,11 +12,11 @@ import { runK6 } from '../k6.ts';
 import { type Attempt, kneeOf } from '../rates.ts';
 import { type Pinned, pinned } from './pinned.ts';
 
-/** What is loaded, and how. */
+/** The load, and its steps. */
 interface OverloadLoad {
   platform: Platform;
   k6: string;
-  /** Where the knee is looked for, from below. */
+  /** Rates at which the knee is looked for, from below. */
   rates: readonly number[];
   /** Seconds of each overload. */
   duration: number;
@@ -29,7 +29,7 @@ const STEP_S = 12;
 /** Processing may be behind after each part, and catches up before the next. */
 const CATCH_UP_S = 180;
 
-/** How one rate was answered. */
+/** Figures of one rate. */
 interface Answered {
   rate: number;
   accepted: Times;

@@ -121,13 +121,13 @@ function ledgerRows(count: number): string[] {
   ];
 }
 
-/** Whose histories, and where. */
+/** The contacts whose histories these are, and where. */
 interface Filling {
   /** The address of a module's database, as a role that row level security does not bind. */
   databaseUrl: (module: string) => string;
   organizationId: string;
   contactIds: readonly string[];
-  /** What each of the contacts is to have. */
+  /** Items that each of the contacts is to have. */
   items: ItemCounts;
   say: (line: string) => void;
 }

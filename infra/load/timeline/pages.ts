@@ -17,9 +17,9 @@ import { fillTimelines, type ItemCounts, itemsTogether } from './fill.ts';
 const AIM_MS = 100;
 const PAGE = 50;
 const CONTACTS = 20;
-/** For so long the platform is left alone, to see what it takes then. */
+/** Time for which the platform is left alone, to see what it takes then. */
 const REST_MS = 10_000;
-/** So many of all four that the page is full of each but one. */
+/** Items of all four, so many that the page is full of each but one. */
 const ITEMS: ItemCounts = { events: 80, consents: 20, transactions: 50, sends: 50 };
 const NAME = 'contacts with 200 items page 1';
 

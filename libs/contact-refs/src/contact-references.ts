@@ -99,7 +99,7 @@ export class ContactReferences {
     );
   }
 
-  /** In one way to Postgres and back where ends take one statement. */
+  /** Resolves in one way to Postgres and back where ends take one statement. */
   private async inOneWay<T>(organizationId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (!this.refs.endsAtOnce) return this.database.inOrganization({ organizationId }, work);
     const [result] = await this.database.atOnce({ organizationId }, (tx) => [work(tx)] as const);

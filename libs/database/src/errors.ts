@@ -110,7 +110,7 @@ export function ranOut(error: unknown): boolean {
 }
 
 /**
- * Whether a failure says nothing of the item that a job was at: the database is away, and the next item would meet the same.
+ * Tells whether a failure says nothing of the item that a job was at: the database is away, and the next item would meet the same.
  * What ran out of time or memory, or met a lock that others hold, may be one item's matter, however often: the others go on
  * without it.
  */

@@ -29,7 +29,7 @@ const END: Statement = { text: 'COMMIT', values: [], answers: false };
 const BEFORE = 2;
 
 const BOUND = `set_config('app.organization_id', $1, true)`;
-/** As `ALONG_INDEXES` and `ONE_PLAN` of database.ts. */
+/** Settings as `ALONG_INDEXES` and `ONE_PLAN` of database.ts. */
 const BY_KEYS = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin']
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .concat(`set_config('plan_cache_mode', 'force_generic_plan', true)`);

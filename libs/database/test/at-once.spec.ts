@@ -4,7 +4,7 @@ import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
 const INSERT = `INSERT INTO jobs (organization_id, id) VALUES ($1, $2)`;
 const COUNT = 'SELECT count(*)::int AS count FROM jobs';
-/** What the settings of a transaction leave behind on its connection. */
+/** Reads what the settings of a transaction leave behind on its connection. */
 const SETTINGS = `SELECT coalesce(current_setting('app.organization_id', true), '') AS organization`;
 
 describe('reads at once', () => {

@@ -19,7 +19,7 @@ export interface TimelineQuestion {
   readonly contactId: string;
   readonly limit?: number;
   readonly parts: Readonly<Record<string, AskedPart>>;
-  /** Behind the query that crm sends. */
+  /** Comes behind the query that crm sends. */
   readonly more?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }

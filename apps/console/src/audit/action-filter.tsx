@@ -12,7 +12,7 @@ interface ChosenProps {
 /** Things that rows name beside those that actions do. */
 const FURTHER = ['identities', 'webhook_deliveries'];
 
-/** What was done, chosen by its words; one of an address that is not known here stays what it is. */
+/** Chooses an act by its words; one in the address that is not known here stays as it is. */
 export function ActionFilter({ value, onChange }: ChosenProps): ReactNode {
   const t = useTranslations('audit');
   const ui = useTranslations('ui');

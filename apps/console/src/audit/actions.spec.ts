@@ -7,10 +7,10 @@ const english = JSON.parse(readFileSync(join(import.meta.dirname, 'messages.en.j
   Record<string, string>
 >;
 const APPS = resolve(import.meta.dirname, '../../..');
-/** Where an act is written down with its whole name. */
+/** Finds an act that is written down with its whole name. */
 const NAMED =
   /(?:\baction: (?:[\w.]+ \? )?|record\(tx, context, )'(\w+\.\w+\.\w+)'(?: : '(\w+\.\w+\.\w+)')?/g;
-/** What a store of resources writes down of each change, by the name that it is given. */
+/** The acts that a store of resources writes down, by the name that it is given. */
 const STORED = /\bresource: '((?:core|crm|identity|loyalty|messaging)\.\w+)',\n/g;
 
 const sources = globSync('{core,crm,identity,loyalty,messaging}/src/**/*.ts', {

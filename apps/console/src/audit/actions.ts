@@ -1,6 +1,6 @@
 const RESOURCE = ['create', 'update', 'delete', 'restore', 'purge'] as const;
 
-/** What the platform writes down, by the thing that it was done to. */
+/** The acts that the platform writes down, by the thing that each was done to. */
 export const ACTIONS = {
   core: {
     attributes: RESOURCE,

@@ -11,7 +11,7 @@ import { AdjustPoints } from './points/adjust-points.tsx';
 import { useWords } from './timeline/words.tsx';
 import type { Contact } from './use-contact.ts';
 
-/** By what a contact is known, its points, and when it was last seen: under its name, and beside its parts where there is room. */
+/** Shows by what a contact is known, its points, and when it was last seen: under its name, and beside its parts where there is room. */
 export function ContactFacts({ contact }: { contact: Contact }): ReactNode {
   const t = useTranslations('contacts');
   const { external_id, email, phone, last_seen_at } = contact;

@@ -91,7 +91,7 @@ function AskAgain({ onClick }: { onClick: () => void }): ReactNode {
   return <Button onClick={onClick}>{t('again')}</Button>;
 }
 
-/** Where one does something about it. */
+/** The address where one does something about it. */
 const PAGES = {
   deadLetters: { to: '/o/$organization/developers/dead-letters', search: { state: 'pending' } },
   failedSends: { to: '/o/$organization/messages', search: { state: 'failed' } },
@@ -99,7 +99,7 @@ const PAGES = {
   mergeSuggestions: { to: '/o/$organization/contacts/merge-suggestions', search: { state: 'open' } },
 } as const satisfies Record<Name, LinkProps>;
 
-/** To the page where one does something about it. */
+/** Links to the page where one does something about it. */
 function FindingLink({ name, children }: { name: Finding['name']; children: ReactNode }): ReactNode {
   const { organization = '' } = useParams({ strict: false });
   return (

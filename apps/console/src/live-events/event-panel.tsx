@@ -99,7 +99,7 @@ function Opened({ event }: { event: StoredEvent }): ReactNode {
   );
 }
 
-/** To the event in its contact's timeline, with all that it led to. */
+/** Links to the event in its contact's timeline, with all that it led to. */
 function ToChain({ event }: { event: StoredEvent }): ReactNode {
   const t = useTranslations('live-events');
   const may = useMay();

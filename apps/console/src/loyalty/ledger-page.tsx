@@ -23,7 +23,7 @@ const ledgerRoute = getRouteApi('/o/$organization/loyalty');
 const Balance = lazy(async () => ({ default: (await import('./balance.tsx')).Balance }));
 const TransactionPanel = lazyPart(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
-/** In place of a row in the address: the form that adds one. */
+/** Stands in the address in place of a row: the form that adds one. */
 const ADJUST = 'adjust';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

@@ -7,7 +7,7 @@ import { LeaveGuard } from './leave-guard.tsx';
 import { ListKeys } from './list-keys.tsx';
 import { partsAt, placesAbove, type Place } from './places.ts';
 
-/** What every page has besides itself, and no first screen waits for: its keys, and the question before text is lost. */
+/** Adds what every page has besides itself and no first screen waits for: its keys, and the question before text is lost. */
 export function AroundPages(): ReactNode {
   return (
     <>

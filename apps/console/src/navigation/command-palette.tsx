@@ -10,14 +10,14 @@ import { useFound, type Found, type Search } from './use-found.ts';
 
 /** One line of the search. */
 interface Line extends Found {
-  /** What it is. */
+  /** Its kind, in words. */
   kind: string;
 }
 
 const RESTS_MS = 150;
 /** The API takes no more of what contacts are looked for by. */
 const LONGEST = 100;
-/** So many pages and acts are shown while things are looked for, too: more would hide what is found. */
+/** Pages and acts that are shown at most while things are looked for, too: more would hide what is found. */
 const PLACES_SHOWN = 5;
 
 /** Finds pages, what one can begin, and things by what they are called or by any of their ids. */
@@ -99,7 +99,7 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
   );
 }
 
-/** What was not looked through, and what did not answer. */
+/** Says what was not looked through, and what did not answer. */
 function Notes({ search: { newestOnly, silent } }: { search: Search }): ReactNode {
   const t = useTranslations('navigation');
   const named = (kinds: typeof silent): string => kinds.map((kind) => t(`kindsPlural.${kind}`)).join(', ');
@@ -112,7 +112,7 @@ function Notes({ search: { newestOnly, silent } }: { search: Search }): ReactNod
   );
 }
 
-/** To where a line leads; with ⌘, Ctrl or the middle of the mouse in another tab. */
+/** Goes to where a line leads; with ⌘, Ctrl or the middle of the mouse in another tab. */
 function useGoTo(
   close: () => void,
 ): (line: Line, event: MouseEvent | KeyboardEvent | { nativeEvent: Event }) => void {

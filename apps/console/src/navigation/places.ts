@@ -130,7 +130,7 @@ const SECTIONS: readonly Section[] = [
   { name: 'account', path: 'account', permissions: [] },
 ];
 
-/** What one can begin from anywhere. */
+/** The acts that one can begin from anywhere. */
 const ACTS: readonly Act[] = [
   { name: 'createContact', path: 'contacts?form=true', permission: 'core.contacts.create' },
   { name: 'importContacts', path: 'contacts/imports?open=new', permission: 'core.imports.create' },

@@ -1,16 +1,16 @@
-/** Which forms somebody has written into and not sent; by events of the page, so that no form has to tell. */
+/** Tells which forms somebody has written into and not sent, by events of the page: no form has to tell. */
 
 type State = 'written' | 'sent';
 
 /** Forms that ask something and keep nothing say so by this attribute. */
 const KEEPS_NOTHING = '[data-keeps-nothing], [role=search]';
-/** What a form shows whose sending was refused. */
+/** Marks in a form whose sending was refused. */
 const REFUSED = '[role=alert], [aria-invalid=true], [data-unsent]';
-/** What the platform tells once, and somebody may not have copied yet. */
+/** Marks text that the platform tells once, and that somebody may not have copied yet. */
 const SHOWN_ONCE = '[data-shown-once]';
 
 const forms = new Map<HTMLFormElement, State>();
-/** What was shown once and may go. */
+/** Places whose text was shown once and may go. */
 let givenUp = new WeakSet<Element>();
 
 function noteWriting({ target }: Event): void {
@@ -47,7 +47,7 @@ export function holdsSecret(place: Node & ParentNode): boolean {
   return secretsIn(place).length > 0;
 }
 
-/** What was written or shown in a place is given up. */
+/** Gives up what was written or shown in a place. */
 export function giveUp(place: Node & ParentNode): void {
   for (const form of unsavedIn(place)) forms.delete(form);
   for (const secret of secretsIn(place)) givenUp.add(secret);

@@ -11,7 +11,7 @@ import { isFoundIn, isRutBegun, phonesIn, rutIn } from './typed.ts';
 export interface Found {
   id: string;
   label: string;
-  /** What tells it from others of its name. */
+  /** A hint that tells it from others of its name. */
   hint?: string | undefined;
   /** Its address within the organization. */
   path: string;
@@ -19,7 +19,7 @@ export interface Found {
 
 export type Kind = keyof Messages['navigation']['kinds'];
 
-/** What a kind of thing answers. */
+/** The answer of one kind of thing. */
 interface Answer {
   found: readonly Found[];
   /** Set where only the newest of them were looked through, for their list has no filter by name. */
@@ -156,7 +156,7 @@ const FINDERS: readonly Finder[] = [
   },
 ];
 
-/** What the search comes to. */
+/** The state of the search as a whole. */
 export interface Search {
   kinds: { kind: Kind; found: readonly Found[] }[];
   /** Kinds of which not all were looked through. */
@@ -228,10 +228,10 @@ async function findContacts(api: Client, typed: string, signal: AbortSignal): Pr
   return { found };
 }
 
-/** How a national id is looked up, on a platform that has the route; an older one says that it has none. */
+/** The look-up of a national id, on a platform that has the route; an older one says that it has none. */
 type LookUp = (path: string, asked: object) => Promise<{ data: { contact_id: string | null } }>;
 
-/** Whose a RUT is: each look-up is on record, so that only a whole one with its figure of control is looked up. */
+/** Finds whose a RUT is: each look-up is on record, so that only a whole one with its figure of control is looked up. */
 async function findByRut(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
   const national_id = { type: 'CL_RUT', value: rutIn(typed) ?? typed };
   const lookUp = api.POST as unknown as LookUp;
@@ -254,7 +254,7 @@ function isKey(typed: string): boolean {
   return isId(typed) || (typed.length >= 8 && /^\S+$/.test(typed) && /[\d_-]/.test(typed));
 }
 
-/** What one event led to: by its correlation id, or by its idempotency key. */
+/** Finds what one event led to, by its correlation id or its idempotency key. */
 async function findChains(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
   const queries = [...(isId(typed) ? [{ correlation_id: typed }] : []), { idempotency_key: typed }];
   const answers = await Promise.all(
@@ -271,7 +271,7 @@ async function findChains(api: Client, typed: string, signal: AbortSignal): Prom
   return { found };
 }
 
-/** What of an event failed, by its id or its correlation id. */
+/** Finds what failed of an event, by its id or its correlation id. */
 async function findDeadLetters(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
   const answers = await Promise.all(
     [{ event_id: typed }, { correlation_id: typed }].map((query) =>

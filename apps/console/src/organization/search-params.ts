@@ -9,6 +9,6 @@ export interface AreaSearch {
   open?: string;
   /** The form for a new one is open. */
   create?: true;
-  /** What is deleted is listed, too. */
+  /** Lists what is deleted, too. */
   deleted?: true;
 }

@@ -3,7 +3,7 @@ import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
 
-/** What acts and is no person. */
+/** A key or an application: it acts and is no person. */
 export type Program = 'api_key' | 'oauth_client';
 
 /** A page of a list; an organization seldom has more programs. */

@@ -36,7 +36,7 @@ const NOTHING: RequestDraft = {
 };
 
 interface NewRequestPanelProps {
-  /** What is asked for, where that is known already. */
+  /** The kind of request, where that is known already. */
   type?: RequestDraft['type'] | undefined;
   /** Whom it is about, where that is known already; else empty. */
   contactId: string;
@@ -128,7 +128,7 @@ interface VerificationProps {
   onChange: (changed: Partial<RequestDraft>) => void;
 }
 
-/** How the person was verified; an erasure then begins at once, and says first whom it erases. */
+/** Asks how the person was verified; an erasure then begins at once, and says first whom it erases. */
 function Verification({ draft, error, onChange }: VerificationProps): ReactNode {
   const t = useTranslations('privacy');
   return (

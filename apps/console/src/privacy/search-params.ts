@@ -11,6 +11,6 @@ export interface PrivacySearch {
   closed?: true | undefined;
   contact_id?: string | undefined;
   open?: string | undefined;
-  /** What the form of another one begins as. */
+  /** The kind with which the form of another one begins. */
   ask?: (typeof TYPES)[number] | undefined;
 }

@@ -150,7 +150,7 @@ export interface RequestDraft {
   /** Of an opposition: a line each. */
   purposes: string;
   note: string;
-  /** How the person was verified already; empty where that is still to come. */
+  /** The way in which the person was verified already; empty where that is still to come. */
   method: string;
 }
 
@@ -186,7 +186,7 @@ export function bodyOf(draft: RequestDraft): NewRequest {
   };
 }
 
-/** Whether the person is verified with the request itself: only somebody who is shown can be. */
+/** Tells whether the person is verified with the request itself: only somebody who is shown can be. */
 export function isVerified({ by, contact, method }: RequestDraft): boolean {
   return by === 'contact' && contact !== '' && method.trim() !== '';
 }

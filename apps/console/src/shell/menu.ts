@@ -35,7 +35,7 @@ interface MenuPage {
   name: keyof Messages['shell']['menu'];
   icon: LucideIcon;
   permissions: readonly string[];
-  /** How many pages it has below it. */
+  /** Number of pages below it. */
   parts?: number;
 }
 

@@ -4,7 +4,7 @@ import { usePerson, useSession } from '../session/use-session.tsx';
 import { leave } from '../ui/leaving.ts';
 
 /**
- * To the same page of another organization; nothing that was read of this one stays. What was written and not saved goes
+ * Goes to the same page of another organization; nothing that was read of this one stays. What was written and not saved goes
  * only after a question: whoever stays for it leaves the promise open.
  */
 export function useSwitch(): (slug: string) => Promise<void> {

@@ -198,12 +198,12 @@ function Body<Item>(props: DataTableProps<Item> & { scroller: HTMLDivElement | n
 
 const MIDDLE = 1;
 
-/** Whether a press asks for another tab. */
+/** Tells whether a press asks for another tab. */
 function wantsTab(event: MouseEvent | KeyboardEvent): boolean {
   return event.metaKey || event.ctrlKey || ('button' in event && event.button === MIDDLE);
 }
 
-/** What stands first in a row, as a link; the row itself is what keys go to. */
+/** Renders what stands first in a row as a link; the row itself is what keys go to. */
 function RowLink({ href, children }: { href: string; children: ReactNode }): ReactNode {
   return (
     <a

@@ -5,7 +5,7 @@ import { SegmentIndexes } from './segment-indexes.js';
 import { SegmentSignal } from './segment.signal.js';
 
 /**
- * What features that change contacts need for the segments to follow, and to know what is declared of attributes; it needs
+ * Provides what features that change contacts need for the segments to follow, and to know what is declared of attributes; it needs
  * nothing of theirs.
  */
 @Module({

@@ -1,7 +1,7 @@
 import type { Transaction } from '@customer-platform/database';
 import { SegmentIndex, type LiveSegments } from '../vocabulary/rules/segment-index.js';
 
-/** In one statement, and so of one instant: the evaluator reads while others change segments. */
+/** One statement, and so one instant: the evaluator reads while others change segments. */
 const LIVE = `
   SELECT (SELECT revision FROM segment_revisions WHERE organization_id = $1) AS revision,
          ARRAY(SELECT jsonb_build_object('id', segment.id, 'rule', segment.rule, 'phase', build.phase, 'cause', build.cause)

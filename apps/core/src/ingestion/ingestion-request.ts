@@ -26,7 +26,7 @@ export const INGESTION_RULES: Readonly<
 export interface IngestionAnswer {
   readonly text: string;
   readonly headers: Record<string, string>;
-  /** How many events were accepted, and judged. */
+  /** Numbers of events that were accepted, and judged. */
   readonly accepted: number;
   readonly looked: number;
 }

@@ -16,7 +16,7 @@ import { CORE_PERMISSIONS } from '../core.fixture.js';
 import { NationalIdVault } from '../people/national-ids/national-id.vault.js';
 import { ErasureWorld, OTHERS } from '../subject-requests/subject-request.fixture.js';
 
-/** What other modules do themselves: none of them is here. */
+/** Acts of other modules, none of which is here. */
 const OF_OTHERS: readonly Act[] = ['note', 'decline'];
 const BESIDE = 'core beside';
 

@@ -61,7 +61,7 @@ const ask = (question: Partial<TimelineQuestion> = {}): Promise<TimelineAnswer> 
     ...question,
   });
 
-/** What the lists of the parts answer. */
+/** Answers of the lists of the parts. */
 async function listed(type: 'event' | 'consent', query = ''): Promise<Item[]> {
   const path =
     type === 'event'

@@ -19,7 +19,7 @@ import { EventsService } from '../events/events.service.js';
 /** The answers of one read: the contact's state with those of all merged into it, and its rows. */
 type Read = readonly [Standing[], EventRow[], { until: Date } | undefined, ConsentEventRow[]];
 
-/** What a contact has said, newest first. */
+/** Reads what a contact has said, newest first. */
 interface Said {
   readonly rows: readonly ConsentEventRow[];
   /** There is more than these. */

@@ -8,7 +8,7 @@ export interface PlacedItem extends Placed {
   readonly correlationId: string | null;
   /** The item, as far as the timeline looks into it. */
   readonly head: SourceItem;
-  /** As the source sent it: JSON. */
+  /** The item as the source sent it: JSON. */
   readonly text: () => string;
 }
 

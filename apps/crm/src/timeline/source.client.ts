@@ -227,7 +227,7 @@ function poolOf(url: string, tls: ModulesTls | undefined): Pool {
   });
 }
 
-/** What the log says of an error, without its stack. */
+/** Returns what the log says of an error, without its stack. */
 function reasonOf({ source, type }: Fragment, error: unknown): Record<string, string> {
   const { name, message } = error as Error;
   return { source, type, error: name, reason: message };

@@ -42,7 +42,7 @@ const read = async (query = ''): Promise<TimelineDto> => {
   return body;
 };
 
-/** What core tells of its two parts. */
+/** Core's answer about its two parts. */
 const told = (event: object, consent: object, ...lines: string[]): { told: string } => ({
   told: [JSON.stringify({ event, consent }), ...lines].join('\n'),
 });

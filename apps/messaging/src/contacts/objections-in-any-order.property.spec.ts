@@ -30,7 +30,7 @@ interface History {
   readonly steps: readonly Step[];
   /** All merges, in the order in which they are heard of at last. */
   readonly rest: readonly number[];
-  /** Whether those are told again that were heard of before: what was left on the way then comes to the end. */
+  /** True where those are told again that were heard of before: what was left on the way then comes to the end. */
   readonly isToldAgain: boolean;
 }
 
@@ -116,7 +116,7 @@ class Hearing {
     );
   }
 
-  /** Whether what one has declined has come to another, or is at it. */
+  /** Tells whether what one has declined has come to another, or is at it. */
   private isBelow(contact: number, other: number): boolean {
     for (
       let at: number | null = contact;

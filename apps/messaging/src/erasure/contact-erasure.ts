@@ -36,7 +36,7 @@ const BLANK_SUPPRESSIONS = `
   UPDATE suppressions SET address = NULL, note = NULL
    WHERE organization_id = $1 AND key = ANY($2::text[]) AND scope = 'address' RETURNING 1`;
 
-/** What was lifted blocks nobody: its key goes, too. */
+/** Blanks the key, too: what was lifted blocks nobody. */
 const BLANK_LIFTED = `
   UPDATE lifted_suppressions SET address = NULL, note = NULL, key = NULL
    WHERE organization_id = $1 AND key = ANY($2::text[]) AND scope = 'address' RETURNING 1`;

@@ -97,7 +97,7 @@ export class CarriedRights {
   }
 
   /**
-   * By the ids of sends. Outside of any transaction: the registry may be asked.
+   * Finds them by the ids of sends. Outside of any transaction: the registry may be asked.
    * @param keeps false: nothing is noted, where it is only asked what would be
    */
   standings(sends: readonly ClaimedSend[], sources: SendSources, keeps: boolean): Promise<Standings> {

@@ -2,16 +2,16 @@ import { accountMailTexts } from './account-mail-texts.js';
 import type { AccountChange, LinkKind } from './identity-links.js';
 import { renderMail, type Language, type RenderedMail, type MailTexts } from './render-mail.js';
 
-/** What a mail is about: a link, that there is none, or why one comes that nobody asked for. */
+/** Subject of a mail: a link, that there is none, or why one comes that nobody asked for. */
 type MailKind = Exclude<LinkKind, 'account'> | 'single_sign_on' | 'wrong_passwords';
 
-/** What a mail of identity's says. */
+/** Texts of a mail of identity's. */
 export interface MailFacts {
   readonly kind: MailKind | AccountChange;
   /** What the person or the organization asked for; cut to the languages there are. */
   readonly locale: string | null;
   readonly organizationName: string;
-  /** Where the mail leads; null for one that only says something. */
+  /** The link of the mail; null for one that only says something. */
   readonly link: string | null;
   readonly expiresAt: Date | null;
   /** The time of a change of an account. */

@@ -6,7 +6,7 @@ export interface MailTexts {
   readonly subject: string;
   readonly title: string;
   readonly paragraphs: readonly string[];
-  /** Of a mail that leads somewhere. */
+  /** The link of a mail that leads somewhere. */
   readonly button?: string;
   /** Before the link in full, for who cannot press the button. */
   readonly instead?: string;

@@ -14,7 +14,7 @@ import { UnsubscribeService } from '../unsubscribe/unsubscribe.service.js';
 import { SignedLinkStrategy } from '../unsubscribe/signed-link.strategy.js';
 import { MemberTokenStrategy } from './member-token.strategy.js';
 
-/** What people decide and find for themselves: by the link of a mail, with a token of their own, or through staff. */
+/** Serves what people decide and find for themselves: by the link of a mail, with a token of their own, or through staff. */
 @Module({
   controllers: [
     ContactPreferencesController,

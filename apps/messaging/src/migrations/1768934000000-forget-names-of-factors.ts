@@ -13,7 +13,7 @@ const FORGET = [
      EXECUTE FUNCTION forget_names_of_factors()`,
 ];
 
-/** What a person calls a factor is kept until the mail has ended and no longer: nobody tells when the person is gone. */
+/** Keeps what a person calls a factor until the mail has ended and no longer: nobody tells when the person is gone. */
 export class ForgetNamesOfFactors1768934000000 implements MigrationInterface {
   async up(runner: QueryRunner): Promise<void> {
     await execute(runner, FORGET);

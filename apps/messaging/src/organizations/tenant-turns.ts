@@ -31,7 +31,7 @@ export class TenantTurns {
 /** Those who take turns, with a circle of their own beneath each. */
 class Circle {
   private first = 0;
-  /** Of those that waited the last time. */
+  /** Turns of those that waited the last time. */
   private beneath = new Map<string, Circle>();
 
   /**

@@ -16,7 +16,7 @@ export interface TaggedPreferences {
   readonly etag: string;
 }
 
-/** What people want to receive, seen and changed by staff on their behalf (messaging.md §11). */
+/** Shows and changes what people want to receive, for staff on their behalf (messaging.md §11). */
 @Injectable()
 export class ContactPreferencesService {
   constructor(

@@ -21,7 +21,7 @@ export interface PreferenceRow {
   readonly updated_at: Date;
 }
 
-/** What a person has declined, under the contact or an address of it. */
+/** An objection of a person, under the contact or an address of it. */
 export interface Objection {
   readonly channel: Channel;
   /** Null: all marketing of the channel. */
@@ -100,7 +100,7 @@ export function preferencesFrom(
   return Object.fromEntries(entries) as Preferences;
 }
 
-/** What stands of rows as declined, by channel and topic. */
+/** Returns what stands of rows as declined, by channel and topic. */
 export function objectionsOf(rows: readonly PreferenceRow[]): Objection[] {
   const declined = rows.filter(({ subscribed }) => !subscribed);
   const found = new Map<string, Objection>();
@@ -112,7 +112,7 @@ export function objectionsOf(rows: readonly PreferenceRow[]): Objection[] {
   return [...found.keys()].sort().flatMap((key) => found.get(key) ?? []);
 }
 
-/** Which of these objections choices would lift. */
+/** Returns those of these objections that choices would lift. */
 export function liftedBy(objections: readonly Objection[], choices: readonly Choice[]): Objection[] {
   return objections.filter(({ channel, topic }) =>
     choices.some(

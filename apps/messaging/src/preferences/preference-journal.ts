@@ -13,7 +13,7 @@ export interface PreferenceChange {
   readonly subscribed: boolean;
 }
 
-/** What staff has lifted of a person's objections, and why. */
+/** Objections of a person that staff has lifted, and why. */
 interface LiftedObjections {
   readonly objections: readonly Objection[];
   readonly reason: string | null;

@@ -61,7 +61,7 @@ export class UpdateContactPreferencesDto {
   reason?: string | null;
 }
 
-/** What a person has declined. */
+/** An objection of a person. */
 export class ObjectionDto {
   @IsIn(CHANNELS)
   channel: Channel;
@@ -75,7 +75,7 @@ export class ObjectionDto {
   since: string;
 }
 
-/** What a contact receives, as staff sees it. */
+/** Preferences of a contact, as staff sees them. */
 export class ContactPreferencesDto {
   @IsUUID()
   contact_id: string;

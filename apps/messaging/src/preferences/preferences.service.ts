@@ -35,12 +35,12 @@ export interface ShownPreferences {
   readonly readUntil: Date | null;
 }
 
-/** What is to hold for a person. */
+/** A choice that is to hold for a person. */
 export interface PreferenceWish {
   readonly contactId: string;
   readonly choices: readonly Choice[];
   readonly readUntil?: Date;
-  /** Of staff, in the transaction that writes: refuses, or says why objections are lifted. */
+  /** Runs for staff in the transaction that writes: refuses, or says why objections are lifted. */
   readonly demand?: (tx: Transaction, before: ShownPreferences) => Promise<string | null>;
 }
 
@@ -58,7 +58,7 @@ const CHOOSE = `
 const LIFT = `
   DELETE FROM preferences WHERE organization_id = $1 AND subject = ANY($2::text[]) AND channel = $3 AND topic = $4`;
 
-/** What people want to receive (messaging.md §11), as the gate asks for it. */
+/** Keeps what people want to receive (messaging.md §11), as the gate asks for it. */
 @Injectable()
 export class PreferencesService {
   constructor(
@@ -169,7 +169,7 @@ export class PreferencesService {
   }
 }
 
-/** What was declined can be taken back though the settings have its topic no more. */
+/** Lets through what takes an objection back though the settings have its topic no more. */
 function refuseUnknownTopics(
   choices: readonly Choice[],
   topics: ChannelDocument['topics'],

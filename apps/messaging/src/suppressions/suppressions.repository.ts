@@ -5,7 +5,7 @@ import type { SuppressionRow } from './suppression.js';
 
 const COLUMNS = 'id, channel, scope, key, address, reason, note, created_by, created_at, updated_at';
 
-/** Of one whose person was erased the key goes, too: what was lifted blocks nobody. */
+/** Blanks the key of one whose person was erased, too: what was lifted blocks nobody. */
 const LIFT = `
   WITH gone AS (
     DELETE FROM suppressions WHERE organization_id = $1 AND id = ANY($2::uuid[]) RETURNING ${COLUMNS}

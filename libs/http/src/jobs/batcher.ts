@@ -19,7 +19,7 @@ interface BatcherOptions<Item, Result> {
    * repeatable where it throws. Default: never.
    */
   readonly singlyAfter?: (error: unknown) => boolean;
-  /** Whether an item that failed so alone took long. After two in a row the rest fail as the batch did. Default: never. */
+  /** Tells whether an item that failed so alone took long. After two in a row the rest fail as the batch did. Default: never. */
   readonly isSlow?: (error: unknown) => boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Whose a turn is: an organization's, of a tenant. */
+/** The owner of a turn: an organization, of a tenant. */
 export interface TurnOwner {
   readonly tenant: string;
   readonly organizationId: string;

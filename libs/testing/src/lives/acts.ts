@@ -1,4 +1,4 @@
-/** What happens in a life. Each acts on a family of three. */
+/** Acts of a life. Each acts on a family of three. */
 export const ACTS = [
   ...(['merge', 'undo', 'erase', 'delete', 'restore', 'purge', 'import', 'archive', 'seal anew'] as const),
   ...(['grant', 'withdraw', 'grant late', 'withdraw late', 'grant ahead', 'short grant'] as const),

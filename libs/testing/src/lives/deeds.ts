@@ -29,7 +29,7 @@ export interface Deeds {
   readonly events: readonly TakenEvent[];
   /** Notes of crm, each with whom it is about. */
   readonly notes: readonly { readonly id: string; readonly person: number }[];
-  /** Who must have declined marketing by mail at last. */
+  /** People who must have declined marketing by mail at last. */
   readonly declined: ReadonlySet<number>;
   /** The segment of all who have an address. */
   readonly segment: string;

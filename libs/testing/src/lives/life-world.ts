@@ -10,11 +10,11 @@ export interface LifeOrganization {
   callers(): readonly [Caller, ...Caller[]];
 }
 
-/** Where lives pass: the service by several instances at once, and what may stop beside the first. */
+/** The place where lives pass: the service by several instances at once, and what may stop beside the first. */
 export interface LifeWorld {
-  /** What can happen here. */
+  /** Acts that can happen here. */
   readonly acts: readonly Act[];
-  /** What may be stopped and started again, by name. All of it runs between two lives. */
+  /** Parts that may be stopped and started again, by name. All of them run between two lives. */
   readonly stoppable: readonly string[];
   stop(name: string): Promise<void>;
   start(name: string): Promise<void>;

@@ -229,7 +229,7 @@ export class Life {
     return answer;
   }
 
-  /** What one has goes to the last of a chain, and comes back. */
+  /** Passes what one has to the last of a chain, and back. */
   private async passOn(person: number): Promise<Answer<unknown> | undefined> {
     const [next, last] = [(person + 1) % PEOPLE, (person + 2) % PEOPLE];
     await this.merge(next, person);

@@ -13,7 +13,7 @@ const SHORT_MS = 200;
 /** The refusals of a member's call: each is dated a millisecond after the one before. */
 const REFUSED_AT_ONCE = 20;
 
-/** What people of a life say of marketing: each word goes to the service and to the model. */
+/** Says what people of a life say of marketing: each word goes to the service and to the model. */
 export class Words {
   private days = 0;
 

@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { UndoMerge } from './undo-merge.tsx';
 import type { PastMerge } from './use-merge.ts';
 
-/** Who was merged into a contact, and the way to part them again; nothing where nobody ever was. */
+/** Lists who was merged into a contact, with the way to part them again; shows nothing where nobody ever was. */
 export function MergeHistory({ contactId }: { contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const api = useApi();
@@ -48,7 +48,7 @@ function useColumns(contactId: string, onUndo: (merge: PastMerge) => void): Colu
   ];
 }
 
-/** Whom the contact was merged with: of an undone merge, the other of the two. */
+/** Names whom the contact was merged with: of an undone merge, the other of the two. */
 function Other({ merge, contactId }: { merge: PastMerge; contactId: string }): ReactNode {
   const { merged_contact: merged, merged_id, survivor_id } = merge;
   if (merged !== null) return <Names names={namesOfContact(merged)} withAddress />;

@@ -57,7 +57,7 @@ const strong = (words: ReactNode): ReactNode => (
   </strong>
 );
 
-/** By which name and values the survivor would go on. */
+/** Shows the name and the values by which the survivor would go on. */
 function Stays({ data: { preview } }: { data: Preview }): ReactNode {
   const t = useTranslations('contacts');
   const nameOf = useNameOf();

@@ -71,7 +71,7 @@ export function NationalIdFields({
   );
 }
 
-/** What of it is sent; nothing where none was typed. */
+/** Returns what of it is sent; undefined where none was typed. */
 export function sentNationalId({ type, value }: TypedNationalId): { national_id?: NationalId } {
   return value.trim() === '' ? {} : { national_id: { type, value: value.trim() } };
 }

@@ -4,7 +4,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { AdjustForm } from './adjust-form.tsx';
 
 interface AdjustDialogProps {
-  /** Whose points, where that is known already; else empty. */
+  /** The contact whose points these are, where that is known already; else empty. */
   contactId: string;
   onClose: () => void;
 }

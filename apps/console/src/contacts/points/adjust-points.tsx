@@ -5,9 +5,9 @@ import { Button } from '../../ui/button.tsx';
 const AdjustDialog = lazyPart(async () => (await import('./adjust-dialog.tsx')).AdjustDialog);
 
 interface AdjustPointsProps {
-  /** Whose points; undefined where that is to be chosen. */
+  /** The contact whose points these are; undefined where that is to be chosen. */
   contactId: string | undefined;
-  /** What the button is called, and looks like. */
+  /** The button's name and look. */
   label: string;
   look: 'main' | 'quiet';
   open: boolean;

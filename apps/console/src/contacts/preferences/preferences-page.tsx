@@ -21,7 +21,7 @@ import {
 
 const FROM = '/o/$organization/contacts/$contactId/preferences' as const;
 
-/** What marketing a contact gets, by channel and topic; to be changed on the person's behalf. */
+/** Shows what marketing a contact gets, by channel and topic; to be changed on the person's behalf. */
 export function PreferencesPage(): ReactNode {
   const t = useTranslations('contacts');
   const may = useMay();

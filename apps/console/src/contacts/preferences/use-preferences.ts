@@ -8,7 +8,7 @@ import { isConflict } from '../use-change.ts';
 
 type Preferences = DataOf<'get', '/v1/messaging/contacts/{id}/preferences'>;
 
-/** What a contact has declined: a topic of a channel, or with null all its marketing. */
+/** One refusal of a contact: a topic of a channel, or with null all its marketing. */
 export type Objection = Preferences['objections'][number];
 
 /** One thing that a contact gets or does not get. */
@@ -24,10 +24,10 @@ export interface Wish extends Choice {
   reason: string | undefined;
 }
 
-/** By channel, what a contact gets. */
+/** Tells what a contact gets, by channel. */
 export type ByChannel = Record<string, { marketing: boolean; topics: Record<string, boolean> }>;
 
-/** What a contact gets and has declined, with what a change is based on. */
+/** Reads what a contact gets and has declined, with what a change is based on. */
 export function usePreferences(id: string, enabled: boolean) {
   const api = useApi();
   return useOwnQuery({

@@ -24,7 +24,7 @@ const keysRoute = getRouteApi('/o/$organization/developers/keys');
 type Doing = 'rotate' | 'revoke';
 
 const TONES = { active: 'good', expiring: 'warn', expired: 'neutral', revoked: 'neutral' } as const;
-/** In place of a key in the address: the form of another one. */
+/** Stands in the address in place of a key: the form of another one. */
 const NEW = 'new';
 const READ_EVERY_MS = 30_000;
 

@@ -1,10 +1,10 @@
 /** Over so long what is sent is averaged, in milliseconds: a batch now and then is no flood. */
 const MEMORY_MS = 1_000;
-/** Who sends less than this part of what all may is nobody's rival. */
+/** Part of what all may send: a tenant that sends less is nobody's rival. */
 const SMALL = 0.01;
 /** Events a second below which a tenant is forgotten. */
 const NOTHING = 0.01;
-/** How much of what is known of a tenant's requests the next one replaces. */
+/** Part of what is known of a tenant's requests that the next one replaces. */
 const NEWS = 0.2;
 
 /** Events a second, each counting the less the longer ago it was. */
@@ -29,14 +29,14 @@ interface Sending {
   refusedAt: number;
 }
 
-/** How much each tenant sends, in events a second, which of them would send more, and how much is done of all. */
+/** Counts how much each tenant sends, in events a second, which of them would send more, and how much is done of all. */
 export class Demand {
   private readonly tenants = new Map<string, Sending>();
   private readonly all = new Rate();
 
   constructor(private readonly now: () => number) {}
 
-  /** What is taken of the tenant. */
+  /** Events of the tenant that are taken. */
   of(tenant: string): number {
     return this.tenants.get(tenant)?.rate.value(this.now()) ?? 0;
   }
@@ -71,7 +71,7 @@ export class Demand {
   }
 
   /**
-   * What a tenant may send where all together may send `target`: who asks for less than an equal part gets it, and leaves
+   * Returns what a tenant may send where all together may send `target`: who asks for less than an equal part gets it, and leaves
    * the rest to the others, who get as much as each other. Infinite where there is enough, or only one.
    */
   shareOf(target: number): number {

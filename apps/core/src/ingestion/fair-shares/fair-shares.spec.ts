@@ -1,6 +1,6 @@
 import { FairShares } from './fair-shares.js';
 
-/** Who sends how much. */
+/** A tenant and its rate. */
 interface Sender {
   tenant: string;
   /** Requests a second. */

@@ -3,24 +3,24 @@ import { Problem } from '@customer-platform/problem-json';
 import { Counter } from 'prom-client';
 import { Demand } from './demand.js';
 
-/** So few requests at once are never too many, however long they take. */
+/** Requests at once that are never too many, however long they take. */
 const LEAST = 16;
 const WINDOW_MS = 100;
 const LONGEST_WINDOW_MS = 1_000;
 const FEWEST_ANSWERS = 5;
-/** Before the gateway finds core slow, which knows no tenants: contract.md §2. */
+/** Reached before the gateway, which knows no tenants, finds core slow: contract.md §2. */
 const TOLERABLE_MS = 30;
 const TOLERABLE_TURN_MS = 25;
 /** An event may take so many times as long as in quiet, whatever is tolerable. */
 const OVER_QUIET = 1.5;
 const NEWS = { quick: 0.1, slow: 0.01 };
-/** How much is borne before anybody is refused: windows, weighed as the gateway does, which bears twice as much. */
+/** Windows that are borne before anybody is refused, weighed as the gateway does, which bears twice as much. */
 const PATIENCE = 10;
 const HEAVIEST = 4;
 const HEAVIEST_FROM = 128;
-/** For so many windows at `LEAST` acceptance may be slow; then it is by its nature, not by the many. */
+/** Windows at `LEAST` for which acceptance may be slow; then it is by its nature, not by the many. */
 const WINDOWS_AT_LEAST = 10;
-/** How soon it is forgotten how much could be done, in milliseconds: no pause makes shares small. */
+/** Milliseconds after which it is forgotten how much could be done: no pause makes shares small. */
 const CAPABLE_MS = 5_000;
 /** A process that has just begun compiles what it runs. */
 const QUIET_MS = 5_000;
@@ -29,7 +29,7 @@ const RAISE = 1.1;
 const STEEPEST = 0.5;
 /** The limit is reached, and worth raising, from this part of it on. */
 const REACHED = 0.8;
-/** So much of its share a tenant gets however many others come. */
+/** Part of its share that a tenant gets however many others come. */
 const SURE = 0.75;
 
 const refusedCounter = new Counter({
@@ -85,7 +85,7 @@ export class FairShares {
     this.demand = new Demand(now);
   }
 
-  /** How many requests may be accepted at once before shares count; undefined while they do not. */
+  /** Requests that may be accepted at once before shares count; undefined while they do not. */
   get limit(): number | undefined {
     return this.most;
   }
@@ -128,7 +128,7 @@ export class FairShares {
     this.look();
   }
 
-  /** Who is just at its share comes again and again: beyond the limit that is too much. */
+  /** Leaves out a tenant that is just at its share, comes again and again, and is too much beyond the limit. */
   private isBeyondItsShare(tenant: string, most: number): boolean {
     const part = Math.max(SURE, most / this.accepting);
     return this.accepting >= most && this.demand.of(tenant) > this.share * part;
@@ -158,7 +158,7 @@ export class FairShares {
     this.window = { began: now, crowd, peak: crowd, refused: false, turnMs: 0, watches: false };
   }
 
-  /** What is tolerable over what was measured. */
+  /** Returns the tolerable time over the measured one. */
   private gradient(): number {
     const { turnMs } = this.window;
     const ofTurns = turnMs > 0 ? TOLERABLE_TURN_MS / turnMs : Infinity;

@@ -9,9 +9,9 @@ export interface PartedFamilies {
 
 /** Follows contacts in the transactions of their changes. */
 export interface ContactHook {
-  /** In the transaction of the purge, after it. */
+  /** Runs in the transaction of the purge, after it. */
   ofPurged(tx: Transaction, contactId: string): Promise<void>;
-  /** In the transaction that parts two families, whose roots are locked. */
+  /** Runs in the transaction that parts two families, whose roots are locked. */
   ofParted(tx: Transaction, families: PartedFamilies, since: Date): Promise<void>;
 }
 

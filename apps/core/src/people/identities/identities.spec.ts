@@ -201,8 +201,8 @@ describe('identities of a contact', () => {
       await world.created(caller),
     ];
     await world.query('UPDATE contacts SET merged_into = $2 WHERE id = $1', [merged.id, survivor.id]);
-    const read = await caller.get(path(merged));
-    expect([read.status, read.headers.get('location')]).toEqual([307, path(survivor)]);
+    const read = await caller.get(path(merged, '?limit=1'));
+    expect([read.status, read.headers.get('location')]).toEqual([307, path(survivor, '?limit=1')]);
     await caller.delete(at(deleted));
     for (const [contact, code] of [
       [merged, 'contact_merged'],

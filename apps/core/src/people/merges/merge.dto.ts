@@ -4,7 +4,7 @@ import { IsUUID, MayBeAbsent, MayBeNull, type ListDefinition } from '@customer-p
 import { STATES, type ConsentStatus } from '../../vocabulary/consents/consent.js';
 import { ContactDto } from '../contacts/contact.dto.js';
 
-/** How a merge stands. */
+/** States of a merge. */
 const MERGE_STATES = ['merged', 'undone'] as const;
 
 /** What is merged: `survivor_id` with `merged_id`, or with `undo_merge_id` what is parted again. */
@@ -106,7 +106,7 @@ class KeptFieldDto {
 
 const nullableText = () => ApiProperty({ type: String, nullable: true });
 
-/** By what the contact that was merged is known; no other route tells it while the merge stands. */
+/** Identifiers of the contact that was merged; no other route tells them while the merge stands. */
 class MergedContactDto {
   @nullableText() first_name: string | null;
   @nullableText() last_name: string | null;

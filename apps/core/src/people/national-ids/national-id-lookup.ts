@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 const OF_ORGANIZATION: TallyBounds = { name: 'national_id_lookups', most: 60, spanMs: MINUTE_MS };
 const OF_TENANT: TallyBounds = { name: 'national_id_lookups_of_tenant', most: 180, spanMs: MINUTE_MS };
 
-/** By the index of what is unique. */
+/** Goes by the index of what is unique. */
 const OWNER = `
   SELECT id FROM contacts
    WHERE organization_id = $1 AND national_id_type = $2 AND national_id_index = $3

@@ -12,7 +12,7 @@ export class NationalIdDto {
   @ApiProperty({ example: '12345678-5' }) value: string;
 }
 
-/** What a contact is looked up by. It stands in a body, as URLs are logged. */
+/** The national id by which a contact is looked up. It stands in a body, as URLs are logged. */
 export class LookUpContactDto {
   @ApiProperty({ type: NationalIdInputDto })
   @IsObject()
@@ -21,7 +21,7 @@ export class LookUpContactDto {
   national_id: NationalIdInputDto;
 }
 
-/** Whose national id it is. */
+/** The contact whose national id it is. */
 export class FoundContactDto {
   @ApiProperty({
     type: String,

@@ -3,7 +3,7 @@ import type { AudienceMember, AudienceSource } from '@customer-platform/database
 const SEGMENT = `
   SELECT state, member_count, deleted_at IS NOT NULL AS deleted FROM segments WHERE organization_id = $1 AND id = $2`;
 
-/** By the index of those who are in a segment now, in the order in which they entered it. */
+/** Goes by the index of those who are in a segment now, in the order in which they entered it. */
 const MEMBERS = `
   SELECT contact_id, entered_at AS at, id FROM segment_members
    WHERE organization_id = $1 AND segment_id = $2 AND left_at IS NULL AND entered_at <= $3

@@ -3,7 +3,7 @@ import type { AudienceMember, AudienceSource } from '@customer-platform/database
 const LIST = `
   SELECT member_count, deleted_at IS NOT NULL AS deleted FROM lists WHERE organization_id = $1 AND id = $2`;
 
-/** By the index of those who are shown on a list, in the order in which they came. */
+/** Goes by the index of those who are shown on a list, in the order in which they came. */
 const MEMBERS = `
   SELECT contact_id, added_at AS at, contact_id AS id FROM list_members
    WHERE organization_id = $1 AND list_id = $2 AND shown AND added_at <= $3

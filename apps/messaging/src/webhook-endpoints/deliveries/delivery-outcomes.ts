@@ -24,7 +24,7 @@ const GONE = 410;
 /** Tries of a delivery that are kept, the newest: those of a schedule, and of two that were asked for. */
 const MOST_TRIES = 30;
 
-/** What has failed before fails so long of one recording, perhaps at its time limit: others' outcomes wait behind it. */
+/** Milliseconds of one recording for what has failed before, perhaps at its time limit: others' outcomes wait behind it. */
 const FAILURES_MS = 10_000;
 
 const RECORD = `
