@@ -34,7 +34,8 @@ interface GatewayOptions extends UpstreamOptions {
   asyncApi: object;
 }
 
-const LOOK_EVERY_MS = 1_000;
+const GLANCE_EVERY_MS = 250;
+const GLANCES_A_LOOK = 4;
 
 /** Starts the public listener. @throws the listen error, for instance EADDRINUSE. */
 export async function startGateway(config: GatewayConfig, given: GatewayOptions): Promise<RunningGateway> {
@@ -67,8 +68,13 @@ export async function startGateway(config: GatewayConfig, given: GatewayOptions)
       answerProblem(response, problem, { instance: '/', correlationId: correlationIdFrom(undefined) });
     });
   });
+  let glances = 0;
   // eslint-disable-next-line house/registered-work -- looks at connections in memory
-  const looking = setInterval(() => callers.look(), LOOK_EVERY_MS).unref();
+  const looking = setInterval(() => {
+    glances = (glances + 1) % GLANCES_A_LOOK;
+    if (glances === 0) callers.look();
+    else callers.glance();
+  }, GLANCE_EVERY_MS).unref();
   const drain = (): void => {
     listener.drain();
     for (const upstream of Object.values(upstreams)) upstream.drain();

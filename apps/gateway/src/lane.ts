@@ -9,7 +9,7 @@ const LEAST_SHARE = 2;
  * Requests that wait for readers of their own network make so many of those give way at a look, in all: who would come back
  * costs the same again.
  */
-const OWN_GIVE_WAY = 8;
+const OWN_GIVE_WAY = 2;
 
 /** A request that uses one of a lane's connections, or waits for one. */
 export class Place {
@@ -60,7 +60,8 @@ export class Lane {
     private readonly size: LaneSize,
     private readonly callers: SlowCallers,
   ) {
-    callers.afterLook(() => this.look());
+    callers.afterGlance(() => this.serveOthers());
+    callers.afterLook(() => this.serveOwn());
   }
 
   /** Lets a request begin now or in its network's turn; or refuses it, where too many wait. */
@@ -160,14 +161,21 @@ export class Lane {
     this.begin(first);
   }
 
-  /** Paces are known: slow callers give way to who waits. */
-  private look(): void {
-    let own = OWN_GIVE_WAY;
-    for (const [network, { 0: first, length }] of [...this.queues]) {
-      if (first === undefined) continue;
-      if (!this.hasItsShare(first)) {
-        for (let left = length; left > 0; left -= 1) if (!this.callers.giveWay(this)) break;
-      } else if (own > 0 && this.callers.giveWay(this, network)) own -= 1;
+  /** Slow callers give way to who waits and has less than its share. */
+  private serveOthers(): void {
+    for (const { 0: first, length } of [...this.queues.values()]) {
+      if (first === undefined || this.hasItsShare(first)) continue;
+      for (let left = length; left > 0; left -= 1) if (!this.callers.giveWay(this)) break;
+    }
+  }
+
+  /** Slow callers give way to who waits of their own network. */
+  private serveOwn(): void {
+    let left = OWN_GIVE_WAY;
+    for (const [network, { 0: first }] of [...this.queues]) {
+      if (left === 0) return;
+      if (first === undefined || !this.hasItsShare(first)) continue;
+      if (this.callers.giveWay(this, network)) left -= 1;
     }
   }
 

@@ -235,6 +235,23 @@ describe('an answer that its reader does not take', () => {
     for (const { socket } of [slow, next]) socket.destroy();
   });
 
+  it('gives way once nothing of it was taken for half a second, whoever took most at once', async () => {
+    await start({}, answerOf(20 << 20), { connections: 1 });
+    const slow = ['192.0.2.1', '203.0.113.1'].map((address) => reader(address, '/v1/core/contacts'));
+    await time.waitFor(2);
+    await time.still();
+    time.passQuickly(100);
+    const asked = ask();
+    await time.still();
+    time.passQuickly(499);
+    expect(slow.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    expect(time.callers.taken.waits).toBe(2);
+    time.passQuickly(1);
+    expect(await (await asked).text()).toBe('answered');
+    expect(time.callers.taken.waits).toBe(1);
+    for (const { socket } of slow) socket.destroy();
+  });
+
   it('takes no more of the memory than there is', async () => {
     await start({ bytes: 150_000 }, answerOf(50_000));
     const slow = Array.from({ length: 6 }, () => reader());

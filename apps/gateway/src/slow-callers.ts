@@ -23,6 +23,8 @@ const KEPT_OF_FULL_ROOM = 7 / 8;
 
 /** Whoever sends or takes 16 KiB/s keeps the connection that it holds, though others wait for it. */
 const QUICK_BYTES_PER_MS = 16;
+/** Whoever sends or takes nothing for so long does not, in milliseconds: in a first second all look quick. */
+const STILL_MS = 500;
 
 /** A body or an answer that waits for its caller; of a body that is all here the wait for its module. */
 export abstract class CallerWait {
@@ -34,13 +36,27 @@ export abstract class CallerWait {
   pace = Infinity;
   private lookedAt: number;
   private movedAtLook = 0;
+  private stillSince: number;
+  private movedAtGlance = 0;
   private found: string | undefined;
 
   constructor(
     private readonly address: string,
     readonly began: number,
   ) {
-    this.lookedAt = began;
+    this.stillSince = this.lookedAt = began;
+  }
+
+  /** Sees whether anything has moved since it was seen last. */
+  glance(now: number): void {
+    const { moved } = this;
+    if (moved !== this.movedAtGlance) [this.movedAtGlance, this.stillSince] = [moved, now];
+  }
+
+  /** Returns the milliseconds for which nothing has moved, where that is long, or its pace is slow; else 0. */
+  slownessAt(now: number): number {
+    const still = now - this.stillSince;
+    return still >= STILL_MS || this.pace < QUICK_BYTES_PER_MS ? Math.max(1, still) : 0;
   }
 
   measure(now: number): void {
@@ -77,6 +93,7 @@ export class SlowCallers {
   private lateOnes = 0;
   private bytes = 0;
   private readonly afterLooks: (() => void)[] = [];
+  private readonly afterGlances: (() => void)[] = [];
 
   constructor(
     private readonly room: Room = ROOM,
@@ -91,6 +108,11 @@ export class SlowCallers {
   /** Runs this after each look: paces are known then. */
   afterLook(run: () => void): void {
     this.afterLooks.push(run);
+  }
+
+  /** Runs this after each glance and look: who stands still is known then. */
+  afterGlance(run: () => void): void {
+    this.afterGlances.push(run);
   }
 
   begin(wait: CallerWait): void {
@@ -138,19 +160,36 @@ export class SlowCallers {
   }
 
   /**
-   * Lets the slowest give way that holds one of these connections, of `ofNetwork`, or of the network that holds most; no
-   * quick one. Whether there was one.
+   * Lets the one that has been still for longest give way of those that hold one of these connections, of `ofNetwork`, or
+   * of the network that holds most by slow ones; no quick one. Whether there was one.
    */
   giveWay(connections: object, ofNetwork?: string): boolean {
-    let most: CallerWait[] = [];
-    for (const [network, waits] of this.late) {
-      if (ofNetwork !== undefined && network !== ofNetwork) continue;
-      const slow = [...waits].filter(({ holds, pace }) => holds === connections && pace < QUICK_BYTES_PER_MS);
-      if (slow.length > most.length) most = slow;
+    const now = this.now();
+    const slow = new Map<string, { count: number; slowest: CallerWait; slowness: number }>();
+    let most: { count: number; slowest: CallerWait } | undefined;
+    for (const wait of this.waiting()) {
+      const slowness = wait.holds === connections ? wait.slownessAt(now) : 0;
+      if (slowness === 0 || (ofNetwork !== undefined && wait.network !== ofNetwork)) continue;
+      const own = slow.get(wait.network) ?? { count: 0, slowest: wait, slowness: 0 };
+      own.count += 1;
+      if (slowness > own.slowness) [own.slowest, own.slowness] = [wait, slowness];
+      slow.set(wait.network, own);
+      if (own.count > (most?.count ?? 0)) most = own;
     }
-    const slowest = this.slowestOf(most);
-    this.dismiss(slowest);
-    return slowest !== undefined;
+    this.dismiss(most?.slowest);
+    return most !== undefined;
+  }
+
+  private *waiting(): Generator<CallerWait> {
+    for (const waits of this.late.values()) yield* waits;
+    yield* this.fresh;
+  }
+
+  /** To be called several times a second: sees who stands still. */
+  glance(): void {
+    const now = this.now();
+    for (const wait of this.waiting()) wait.glance(now);
+    for (const run of this.afterGlances) run();
   }
 
   /** To be called every second: ends who is overdue, and who is late beyond its network's share. */
@@ -173,6 +212,7 @@ export class SlowCallers {
       this.keepToShare(waits);
     }
     while (this.lateOnes > this.room.late) this.dismiss(this.slowestOf(this.largest()));
+    this.glance();
     for (const run of this.afterLooks) run();
   }
 
