@@ -240,14 +240,19 @@ describe('an answer that its reader does not take', () => {
     const slow = ['192.0.2.1', '203.0.113.1'].map((address) => reader(address, '/v1/core/contacts'));
     await time.waitFor(2);
     await time.still();
-    time.passQuickly(100);
-    const asked = ask();
+    // What the systems took at once is seen.
+    time.passQuickly(0);
+    let text = '';
+    void ask().then(async (response) => (text = await response.text()));
     await time.still();
     time.passQuickly(499);
-    expect(slow.map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-    expect(time.callers.taken.waits).toBe(2);
-    time.passQuickly(1);
-    expect(await (await asked).text()).toBe('answered');
+    await time.still();
+    expect([text, time.callers.taken.waits]).toEqual(['', 2]);
+    // A system may have taken a little more since.
+    await until(() => {
+      time.passQuickly(500);
+      return text === 'answered';
+    });
     expect(time.callers.taken.waits).toBe(1);
     for (const { socket } of slow) socket.destroy();
   });
