@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import { metrics } from '@customer-platform/http';
 import { expectStatus, type Caller, type Fault, type WorkScenario } from '@customer-platform/testing';
 import type { MessagingWorld } from './messaging.fixture.js';
-import { DOMAINS } from './sender-domains/verification.fixture.js';
+import { DOMAINS } from './settings/sender-domains/verification.fixture.js';
 import type { WebhookReceiver } from './webhook-endpoints/webhook-receiver.fixture.js';
 
 /** What the scenarios of messaging's background work run in. */

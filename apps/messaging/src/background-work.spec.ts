@@ -10,8 +10,8 @@ import {
 } from '@customer-platform/testing';
 import { CLAIMED_AT_ONCE, MessagingScenarios } from './background-work.fixture.js';
 import { messagingWorld, type MessagingWorld } from './messaging.fixture.js';
-import { beGenerous } from './sender-domains/verification.fixture.js';
-import { CAMPAIGN_LANE, IDENTITY_LANE } from './sends/send.js';
+import { beGenerous } from './settings/sender-domains/verification.fixture.js';
+import { CAMPAIGN_LANE, IDENTITY_LANE } from './vocabulary/sends/send.js';
 import { WebhookReceiver } from './webhook-endpoints/webhook-receiver.fixture.js';
 
 /** A retention finds those that fail by halves; with a thousand: libs/database/test/retention.spec.ts. */

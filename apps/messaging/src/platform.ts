@@ -1,8 +1,8 @@
 import 'reflect-metadata';
 import { deadLetters, installation, kafka, migrate, runPlatform, secrets } from '@customer-platform/cli';
-import { deliverability } from './deliverability/deliverability.command.js';
+import { deliverability } from './reports/deliverability/deliverability.command.js';
 import { migrations } from './migrations/index.js';
-import { sealedColumns } from './secrets/sealed-columns.js';
+import { sealedColumns } from './sealed-columns.js';
 
 process.exitCode = await runPlatform({
   module: 'messaging',

@@ -11,7 +11,7 @@ import {
   type MessagingWorld,
 } from './messaging.fixture.js';
 import { Provider } from './provider.fixture.js';
-import { aReport, postRaw, standardHeaders } from './webhooks/signed-calls.fixture.js';
+import { aReport, postRaw, standardHeaders } from './reports/webhooks/signed-calls.fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const SETTINGS = '/v1/messaging/channel-settings';

@@ -1,79 +1,20 @@
 import { SHARED_CONTACT_NAMES } from '@customer-platform/events';
 import { COUNTED, NOBODY, type TenantTables } from '@customer-platform/testing';
+import { CAMPAIGN_TABLES } from './requests/campaigns/campaign-tables.fixture.js';
 import { WEBHOOK_TABLES } from './webhook-endpoints/webhook-tables.fixture.js';
 
 /** What becomes of the columns of messaging's tables: on an erasure, in an archive, in the course of time. */
 export const MESSAGING_TENANT_TABLES: TenantTables = {
+  ...CAMPAIGN_TABLES,
   ...WEBHOOK_TABLES,
   background_jobs: {
     technical: {
-      'jobs/background-jobs.ts: work under way, gone when it is done':
+      'background/jobs/background-jobs.ts: work under way, gone when it is done':
         'kind target_id until position failures due_at worked_at',
     },
     organization: 'follows from what it works on',
     archive: NOBODY,
-    removed: 'by jobs/background-jobs.ts',
-  },
-  campaign_count_changes: {
-    technical: { 'campaigns/runs/campaign-counts.ts: figures on their way': 'run_id id kind change' },
-    organization: 'goes with campaigns',
-    archive: NOBODY,
-    removed: 'by campaigns/runs/campaign-counts.ts',
-  },
-  campaign_counts: {
-    kept: { 'campaigns/runs/campaign-counts.ts: figures of a run': 'run_id kind count' },
-    organization: 'goes with campaigns',
-    archive: NOBODY,
-    removed: 'by campaigns/runs/forgotten-runs.ts',
-  },
-  campaign_members: {
-    erased: 'contact_id',
-    kept: {
-      'campaigns/runs/campaign-members.repository.ts: that somebody was in the audience, and what came of it; the key is a keyed hash':
-        'state reason address_key tries',
-    },
-    technical: {
-      'campaigns/runs/campaign-members.repository.ts: places of the run': 'run_id id send_id look_at',
-    },
-    organization: 'goes with campaigns',
-    archive: {
-      as: 'campaign_members',
-      withheld: {
-        'whose row it is, which the question says': 'contact_id',
-        'a keyed hash': 'address_key',
-        'the work of the run': 'id tries look_at',
-      },
-    },
-    removed: 'by campaigns/runs/forgotten-runs.ts',
-  },
-  campaign_runs: {
-    kept: {
-      'campaigns/runs/campaign-runs.ts: a run as it was started':
-        'state paused reason channel template_id template_version audience_type audience_id category topic data',
-    },
-    technical: {
-      'campaigns/runs/campaign-runs.ts: how far the run has come':
-        'id campaign_id correlation_id claim due_at told_at started_at finished_at',
-      'campaigns/runs/audience-snapshot.ts: how far the run has come': 'after_at after_id',
-      'campaigns/runs/run-worker.ts: how far the run has come': 'worked_at',
-    },
-    organization: 'goes with campaigns',
-    archive: NOBODY,
-    removed: 'by campaigns/runs/forgotten-runs.ts',
-  },
-  campaigns: {
-    kept: {
-      'campaigns/campaign.dto.ts: what staff wrote':
-        'name channel template_id audience_type audience_id category topic data repeatable paused state',
-      'campaigns/campaign.entity.ts: who answers for it': 'maker_type maker_id maker_since',
-    },
-    technical: {
-      'campaigns/campaign.dto.ts: the row, its version and its times':
-        'id run_id created_at updated_at deleted_at',
-    },
-    organization: COUNTED,
-    archive: NOBODY,
-    removed: 'stays: until staff purges it',
+    removed: 'by background/jobs/background-jobs.ts',
   },
   cap_counters: {
     erased: 'contact_id channel period begins_on used',
@@ -83,25 +24,26 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   channel_faults: {
     technical: {
-      'channels/channel-faults.ts: what a provider answers since when': 'channel provider stage code since',
+      'settings/channels/channel-faults.ts: what a provider answers since when':
+        'channel provider stage code since',
     },
     organization: 'follows from channel_settings',
     archive: NOBODY,
-    removed: 'by channels/channel-faults.ts',
+    removed: 'by settings/channels/channel-faults.ts',
   },
   channel_rates: {
-    technical: { 'gate/claims.ts: how fast a channel may send': 'channel used_until' },
+    technical: { 'dispatch/gate/claims.ts: how fast a channel may send': 'channel used_until' },
     organization: 'follows from channel_settings',
     archive: NOBODY,
     removed: 'stays: one a channel',
   },
   channel_settings: {
     kept: {
-      'channels/channel-settings.dto.ts: what staff wrote, secrets sealed': 'document secrets',
-      'channels/channel-settings.repository.ts: who answers for it': 'maker_type maker_id',
+      'settings/channels/channel-settings.dto.ts: what staff wrote, secrets sealed': 'document secrets',
+      'settings/channels/channel-settings.repository.ts: who answers for it': 'maker_type maker_id',
     },
     technical: {
-      'channels/channel-settings.repository.ts: the row, its version and its times':
+      'settings/channels/channel-settings.repository.ts: the row, its version and its times':
         'version maker_since updated_at',
     },
     organization: COUNTED,
@@ -121,9 +63,9 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
         'state merged_into',
     },
     technical: {
-      'contacts/push-tokens.repository.ts: which of what core tells is newer':
+      'people/contacts/push-tokens.repository.ts: which of what core tells is newer':
         'id devices_epoch devices_known devices_learnt_at',
-      'contacts/contacts.repository.ts: which of what core tells is newer': 'version profile_version',
+      'people/contacts/contacts.repository.ts: which of what core tells is newer': 'version profile_version',
     },
     organization: 'follows from contacts of core',
     archive: {
@@ -138,34 +80,34 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   deliverability_changes: {
     kept: {
-      'deliverability/deliverability-recount.ts: figures by domains on their way':
+      'reports/deliverability/deliverability-recount.ts: figures by domains on their way':
         'hour id channel sender_domain recipient_domain campaign_id sends',
-      'deliverability/counted.ts: figures by domains on their way': 'reached_before reached_after',
+      'reports/deliverability/counted.ts: figures by domains on their way': 'reached_before reached_after',
     },
     organization: 'follows from sends',
     archive: NOBODY,
-    removed: 'by deliverability/deliverability-counter.ts',
+    removed: 'by reports/deliverability/deliverability-counter.ts',
   },
   deliverability_counts: {
     kept: {
-      'deliverability/deliverability.service.ts: figures by domains':
+      'reports/deliverability/deliverability.service.ts: figures by domains':
         'granularity dimension starts_at value sends handed_over received delivered opened clicked bounced complained',
-      'deliverability/deliverability-counter.ts: figures by domains': 'held sent',
-      'sends/send-state.ts: figures by domains':
+      'reports/deliverability/deliverability-counter.ts: figures by domains': 'held sent',
+      'vocabulary/sends/send-state.ts: figures by domains':
         'accepted rendering gated dispatching unknown suppressed opted_out capped failed canceled',
     },
     organization: 'follows from sends',
     archive: NOBODY,
-    removed: 'by deliverability/deliverability-recount.ts',
+    removed: 'by reports/deliverability/deliverability-recount.ts',
   },
   event_routing: {
     kept: {
-      'routing/rule-cache.ts: what staff wrote':
+      'requests/routing/rule-cache.ts: what staff wrote':
         'name enabled event_type event_name condition channel template_id recipient category topic delay_seconds',
-      'routing/rule.entity.ts: who answers for it': 'maker_type maker_id vouched_version',
+      'requests/routing/rule.entity.ts: who answers for it': 'maker_type maker_id vouched_version',
     },
     technical: {
-      'routing/rule.entity.ts: the row, its version and its times':
+      'requests/routing/rule.entity.ts: the row, its version and its times':
         'id maker_since created_at updated_at deleted_at',
     },
     organization: COUNTED,
@@ -176,34 +118,34 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     erased: 'event_id contact_id event until due_at created_at failures',
     organization: 'follows from event_routing',
     archive: 'core gives the event',
-    removed: 'by event-waits/event-waits.repository.ts',
+    removed: 'by people/event-waits/event-waits.repository.ts',
   },
   identity_mails: {
     technical: {
-      'identity-mail/identity-mail-limits.ts: what the platform mailed within a day; the key is a keyed hash':
+      'dispatch/identity-lane/identity-mail-limits.ts: what the platform mailed within a day; the key is a keyed hash':
         'send_id kind address_key tenant_id counted_at',
     },
     organization: 'of the platform alone, whose organization stays',
     archive: NOBODY,
-    removed: 'by identity-mail/identity-mail-limits.ts',
+    removed: 'by dispatch/identity-lane/identity-mail-limits.ts',
   },
   in_flight: {
     technical: {
-      'gate/gate-passage.ts: a hand-off under way, by keyed hashes; an erasure waits for it':
+      'dispatch/gate/gate-passage.ts: a hand-off under way, by keyed hashes; an erasure waits for it':
         'send_id attempt keys lease_until',
     },
     organization: 'follows from sends',
     archive: NOBODY,
-    removed: 'by gate/settlement.ts',
+    removed: 'by dispatch/gate/settlement.ts',
   },
   lifted_suppressions: {
     erased: 'key address note',
     kept: {
-      'suppressions/suppressions.repository.ts: who of staff suppressed and lifted what':
+      'people/suppressions/suppressions.repository.ts: who of staff suppressed and lifted what':
         'channel scope reason created_by lifted_by_type lifted_by_id',
     },
     technical: {
-      'suppressions/suppressions.repository.ts: the row and its times': 'id created_at lifted_at',
+      'people/suppressions/suppressions.repository.ts: the row and its times': 'id created_at lifted_at',
     },
     organization: COUNTED,
     archive: {
@@ -225,13 +167,14 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
     erased: 'id contact_id title body url topic created_at',
     organization: 'follows from sends',
     archive: { as: 'notifications', withheld: { 'whose row it is, which the question says': 'contact_id' } },
-    removed: 'by notifications/notification-life.ts',
+    removed: 'by people/notifications/notification-life.ts',
   },
   organizations: {
     technical: {
       'unread: left by a release before': 'identity_messages_at',
-      'organizations/organization-states.ts: as identity tells, and which rules hold': 'status status_at',
-      'routing/rule-cache.ts: as identity tells, and which rules hold': 'routing_version',
+      'background/organizations/organization-states.ts: as identity tells, and which rules hold':
+        'status status_at',
+      'requests/routing/rule-cache.ts: as identity tells, and which rules hold': 'routing_version',
     },
     organization: 'follows from organizations of identity',
     archive: NOBODY,
@@ -245,12 +188,12 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   provider_reports: {
     kept: {
-      'webhooks/reports.repository.ts: that a report came and of which send; the key is a keyed hash':
+      'reports/webhooks/reports.repository.ts: that a report came and of which send; the key is a keyed hash':
         'provider provider_message_id event_key event provider_event_id bounce_type named_send send_id address_key occurred_at received_at applied_at due_at',
     },
     organization: 'follows from sends',
     archive: 'what came of a send stands in send_history',
-    removed: 'by webhooks/old-reports.ts',
+    removed: 'by reports/webhooks/old-reports.ts',
   },
   push_tokens: {
     erased: 'id contact_id token canonical seen_at dead',
@@ -262,11 +205,11 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
         'follows from token': 'canonical dead',
       },
     },
-    removed: 'by contacts/push-tokens.repository.ts',
+    removed: 'by people/contacts/push-tokens.repository.ts',
   },
   send_history: {
     kept: {
-      'sends/send-journal.ts: what came of a send, without whose it was':
+      'dispatch/sends/send-journal.ts: what came of a send, without whose it was':
         'send_id id state reason attempt provider_event_id smtp_code occurred_at',
     },
     organization: 'goes with sends',
@@ -278,7 +221,7 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   send_payloads: {
     erased: 'send_id data event content',
-    kept: { 'sends/send.ts: whether its text may read the contact': 'withholds_contact' },
+    kept: { 'vocabulary/sends/send.ts: whether its text may read the contact': 'withholds_contact' },
     organization: 'goes with sends',
     archive: {
       as: 'sends',
@@ -287,21 +230,23 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
         'by whose rights it is rendered': 'withholds_contact',
       },
     },
-    removed: 'by sends/send-journal.ts',
+    removed: 'by dispatch/sends/send-journal.ts',
   },
   sender_domain_calls: {
-    technical: { 'call-bounds/minute-calls.ts: how often it was asked in a minute': 'minute count' },
+    technical: {
+      'background/call-bounds/minute-calls.ts: how often it was asked in a minute': 'minute count',
+    },
     organization: 'follows from sender_domains',
     archive: NOBODY,
-    removed: 'by sender-domains/verification.service.ts',
+    removed: 'by settings/sender-domains/verification.service.ts',
   },
   sender_domains: {
     kept: {
-      'sender-domains/domain-checks.ts: what staff wrote, and what was found of it':
+      'settings/sender-domains/domain-checks.ts: what staff wrote, and what was found of it':
         'domain state dkim_keys findings',
     },
     technical: {
-      'sender-domains/sender-domain.entity.ts: the row, its version and its times':
+      'settings/sender-domains/sender-domain.entity.ts: the row, its version and its times':
         'id failing_since verified_at checked_at next_check_at created_at updated_at deleted_at',
     },
     organization: COUNTED,
@@ -311,18 +256,19 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   sends: {
     erased: 'contact_id recipient address subject metadata correlation_id',
     kept: {
-      'sends/send.dto.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
+      'requests/sends/send.dto.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
         'channel state reason category topic address_key template_id template_version locale source source_id run_id provider provider_message_id attempts sent_at content_removed_at created_at updated_at',
-      'gate/gate-passage.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
+      'dispatch/gate/gate-passage.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
         'sender cap_counted by_platform reached sender_domain',
-      'gate/claimed-send.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
+      'dispatch/gate/claimed-send.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
         'event_id',
-      'deliverability/counted.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
+      'reports/deliverability/counted.ts: that something was sent, when, how and what came of it; the key is a keyed hash':
         'recipient_domain',
     },
     technical: {
-      'sends/sends.repository.ts: the work of dispatching': 'id release_at expires_at lane due_at claim',
-      'gate/claimed-send.ts: the work of dispatching': 'waiting_since',
+      'dispatch/sends/sends.repository.ts: the work of dispatching':
+        'id release_at expires_at lane due_at claim',
+      'dispatch/gate/claimed-send.ts: the work of dispatching': 'waiting_since',
     },
     organization: COUNTED,
     archive: {
@@ -334,12 +280,16 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
           'source_id run_id provider provider_message_id attempts cap_counted release_at expires_at correlation_id lane due_at claim by_platform waiting_since content_removed_at reached sender_domain',
       },
     },
-    removed: 'stays: its content goes by retention/retained-sends.ts',
+    removed: 'stays: its content goes by dispatch/sends/retained-sends.ts',
   },
   suppressions: {
     erased: 'address note',
-    kept: { 'suppressions/suppression.ts: blocks by a keyed hash': 'channel scope key reason created_by' },
-    technical: { 'suppressions/suppression.ts: the row and its times': 'id created_at updated_at' },
+    kept: {
+      'vocabulary/suppressions/suppression.ts: blocks by a keyed hash': 'channel scope key reason created_by',
+    },
+    technical: {
+      'vocabulary/suppressions/suppression.ts: the row and its times': 'id created_at updated_at',
+    },
     organization: COUNTED,
     archive: {
       as: 'suppressions',
@@ -353,16 +303,19 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   template_publishers: {
     kept: {
-      'templates/template-versions.ts: who published it': 'publisher_type publisher_id reads_contacts',
+      'content/templates/template-versions.ts: who published it':
+        'publisher_type publisher_id reads_contacts',
     },
-    technical: { 'templates/template-versions.ts: which version of which template': 'template_id version' },
+    technical: {
+      'content/templates/template-versions.ts: which version of which template': 'template_id version',
+    },
     organization: 'goes with templates',
     archive: NOBODY,
     removed: 'stays: goes with template_versions',
   },
   template_uses: {
     technical: {
-      'templates/used-templates.ts: which version uses which part':
+      'content/templates/used-templates.ts: which version uses which part':
         'template_id version used_id used_version',
     },
     organization: 'goes with templates',
@@ -371,11 +324,12 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   template_versions: {
     kept: {
-      'templates/template-versions.ts: what staff wrote':
+      'content/templates/template-versions.ts: what staff wrote':
         'channel default_locale locales variables strict parts layout',
     },
     technical: {
-      'templates/template-versions.ts: the row, its version and its times': 'template_id version created_at',
+      'content/templates/template-versions.ts: the row, its version and its times':
+        'template_id version created_at',
     },
     organization: 'goes with templates',
     archive: NOBODY,
@@ -383,11 +337,11 @@ export const MESSAGING_TENANT_TABLES: TenantTables = {
   },
   templates: {
     kept: {
-      'templates/template.dto.ts: what staff wrote':
+      'content/templates/template.dto.ts: what staff wrote':
         'name channel default_locale locales variables strict kind layout',
     },
     technical: {
-      'templates/template.dto.ts: the row, its version and its times':
+      'content/templates/template.dto.ts: the row, its version and its times':
         'id version published_version created_at updated_at deleted_at',
     },
     organization: COUNTED,

@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { domainEvent, expectTenantTablesListed, PlantedRows } from '@customer-platform/testing';
-import { EventsConsumer } from './consuming/events.consumer.js';
-import { SUBJECT_TABLES } from './erasure/subject-tables.js';
+import { EventsConsumer } from './events.consumer.js';
+import { SUBJECT_TABLES } from './subject-tables.js';
 import { messagingWorld, type MessagingWorld } from './messaging.fixture.js';
 import { ORGANIZATION_IN_MESSAGING } from './organization-references.js';
 import { MESSAGING_TENANT_TABLES } from './tenant-tables.fixture.js';

@@ -8,7 +8,7 @@ import {
   TestRegistry,
   type TestProcess,
 } from '@customer-platform/testing';
-import type { CampaignDto } from '../src/campaigns/campaign.dto.js';
+import type { CampaignDto } from '../src/requests/campaigns/campaign.dto.js';
 import {
   addsUp,
   CampaignWorld,
@@ -16,7 +16,7 @@ import {
   type CampaignShop,
   type RunningMessaging,
   type StoredContact,
-} from '../src/campaigns/campaign.fixture.js';
+} from '../src/requests/campaigns/campaign.fixture.js';
 import { MailSink } from '../src/mail-sink.fixture.js';
 import { ALL_PERMISSIONS } from '../src/messaging.fixture.js';
 import { migrations } from '../src/migrations/index.js';

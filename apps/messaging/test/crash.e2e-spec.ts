@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { eventually } from '@customer-platform/testing';
 import { aSend, history, settled, type ShownSend } from '../src/messaging.fixture.js';
-import { aReport, type ReportBody } from '../src/webhooks/signed-calls.fixture.js';
+import { aReport, type ReportBody } from '../src/reports/webhooks/signed-calls.fixture.js';
 import { CrashWorld, type Promised } from './crash.fixture.js';
 
 const MAILS = 1_000;

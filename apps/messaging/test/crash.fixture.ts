@@ -13,7 +13,7 @@ import { MailSink } from '../src/mail-sink.fixture.js';
 import { ALL_PERMISSIONS } from '../src/messaging.fixture.js';
 import { migrations } from '../src/migrations/index.js';
 import { Provider } from '../src/provider.fixture.js';
-import { standardHeaders, type ReportBody } from '../src/webhooks/signed-calls.fixture.js';
+import { standardHeaders, type ReportBody } from '../src/reports/webhooks/signed-calls.fixture.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const CALLERS = 24;

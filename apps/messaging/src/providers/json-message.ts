@@ -1,4 +1,4 @@
-import { listIdOf } from '../gate/composition/mail.js';
+import { listIdOf } from './mail.js';
 import type { MessageParts } from './message-parts.js';
 
 /** Of a part's name: the template that the provider keeps, by its name and language. */

@@ -1,5 +1,5 @@
-import type { Channel } from '../addresses/channel.js';
-import type { Sender } from '../channels/sender.js';
+import type { Channel } from '../vocabulary/addresses/channel.js';
+import type { Sender } from '../vocabulary/senders/sender.js';
 
 /** What a message of any channel is made of, for its provider to write down. All text is final. */
 export interface MessageParts {

@@ -1,5 +1,5 @@
 import { BUILT_IN } from './built-in.js';
-import type { Channel } from '../addresses/channel.js';
+import type { Channel } from '../vocabulary/addresses/channel.js';
 import type { Account, Provider } from './provider.js';
 import type { Webhook } from './webhook.js';
 

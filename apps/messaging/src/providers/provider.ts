@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Channel } from '../addresses/channel.js';
-import type { PlatformProvider, PlatformSmtp } from '../messaging.config.js';
+import type { Channel } from '../vocabulary/addresses/channel.js';
+import type { PlatformProvider, PlatformSmtp } from '../vocabulary/config/messaging.config.js';
 import type { MessageParts } from './message-parts.js';
 import type { Webhook } from './webhook.js';
 import type { TransportConfig } from './transport-config.js';

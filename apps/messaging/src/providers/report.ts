@@ -1,4 +1,4 @@
-import type { SendState } from '../sends/send-state.js';
+import type { SendState } from '../vocabulary/sends/send-state.js';
 
 /** What a provider can say of a message (messaging.md §7). */
 export const REPORTED_EVENTS = [

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { checkAddress } from '../addresses/address.js';
-import type { Channel } from '../addresses/channel.js';
-import { senderOf } from '../channels/sender.js';
-import { refuse } from '../shapes/refuse.js';
+import { checkAddress } from '../vocabulary/addresses/address.js';
+import type { Channel } from '../vocabulary/addresses/channel.js';
+import { senderOf } from '../vocabulary/senders/sender.js';
+import { refuse } from '../vocabulary/shapes/refuse.js';
 
 /** One bare mail address. */
 export const emailAddress = z

@@ -1,4 +1,4 @@
-import type { Channel } from '../addresses/channel.js';
+import type { Channel } from '../vocabulary/addresses/channel.js';
 
 /** What is handed over: everything is composed before the gate, nothing is decided after it. */
 export interface OutgoingMessage {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, newId } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { CallBounds, MinuteCalls } from '../call-bounds/minute-calls.js';
+import { CallBounds, MinuteCalls } from '../background/call-bounds/minute-calls.js';
 import { EndpointTry, failureOf, statusOf } from './deliveries/endpoint-try.js';
 import type { WebhookTryDto } from './deliveries/webhook-delivery.dto.js';
 import { WebhookEndpointsService } from './webhook-endpoints.service.js';

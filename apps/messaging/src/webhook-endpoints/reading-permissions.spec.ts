@@ -3,8 +3,8 @@ import { EVENT_TYPES } from '@customer-platform/events';
 import { isPermission, type Permission } from '@customer-platform/permissions';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { messagingWorld, type MessagingWorld } from '../messaging.fixture.js';
-import { permissionsToRead } from '../makers/reading-permissions.js';
-import { eventName, SUBSCRIPTIONS } from '../makers/subscriptions.js';
+import { permissionsToRead } from '../vocabulary/makers/reading-permissions.js';
+import { eventName, SUBSCRIPTIONS } from '../vocabulary/makers/subscriptions.js';
 
 const ENDPOINTS = '/v1/messaging/webhook-endpoints';
 const WRITES: readonly Permission[] = ['messaging.webhooks.create', 'messaging.webhooks.update'];

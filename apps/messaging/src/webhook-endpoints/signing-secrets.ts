@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { SealedSecret, SecretBox } from '../secrets/secret-box.js';
-import { newEd25519Pair } from '../signatures/ed25519-keys.js';
-import { SECRET_PREFIX } from '../signatures/standard-webhooks.js';
+import type { SealedSecret, SecretBox } from '../vocabulary/secrets/secret-box.js';
+import { newEd25519Pair } from '../vocabulary/signatures/ed25519-keys.js';
+import { SECRET_PREFIX } from '../vocabulary/signatures/standard-webhooks.js';
 
 /** A secret of an endpoint at rest; one that was replaced says until when it signs as well. */
 export interface SigningSecret extends SealedSecret {

@@ -21,7 +21,7 @@ import {
 } from 'class-validator';
 import { WebhookDeliveryDto } from './deliveries/webhook-delivery.dto.js';
 import { SIGNINGS, type Signing } from './signing-secrets.js';
-import { SUBSCRIPTIONS } from '../makers/subscriptions.js';
+import { SUBSCRIPTIONS } from '../vocabulary/makers/subscriptions.js';
 import { type DisabledReason, isLive, type WebhookEndpointEntity } from './webhook-endpoint.entity.js';
 import { toDeliveryDto, type DeliveryRow } from './deliveries/delivery-row.js';
 

@@ -1,6 +1,6 @@
 import type { SoftDeletable } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { MakerType } from '../makers/maker.js';
+import type { MakerType } from '../vocabulary/makers/maker.js';
 import type { Signing, SigningSecret } from './signing-secrets.js';
 
 /** Why an endpoint gets nothing: its owner's wish, its own 410, or five days without a success. */

@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { retentionOf, TenantTallies } from '@customer-platform/database';
-import { MinuteCalls } from '../call-bounds/minute-calls.js';
+import { MinuteCalls } from '../background/call-bounds/minute-calls.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { Deliverer } from './deliveries/deliverer.js';
 import { DeliveryOutcomes } from './deliveries/delivery-outcomes.js';

@@ -13,10 +13,10 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { makerOf } from '../makers/maker.js';
-import { demandPermissions, permissionsToRead } from '../makers/reading-permissions.js';
-import { MESSAGING_CONFIG, type MessagingConfig } from '../messaging.config.js';
-import { SecretBox } from '../secrets/secret-box.js';
+import { makerOf } from '../vocabulary/makers/maker.js';
+import { demandPermissions, permissionsToRead } from '../vocabulary/makers/reading-permissions.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../vocabulary/config/messaging.config.js';
+import { SecretBox } from '../vocabulary/secrets/secret-box.js';
 import type { DeliveryRow } from './deliveries/delivery-row.js';
 import { holdEndpoints } from './deliveries/endpoint-locks.js';
 import { BODY_KEPT_MS } from './deliveries/old-deliveries.js';

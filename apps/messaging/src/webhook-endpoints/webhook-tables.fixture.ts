@@ -46,18 +46,20 @@ export const WEBHOOK_TABLES: TenantTables = {
     removed: 'by webhook-endpoints/deliveries/delivery-outcomes.ts',
   },
   webhook_test_calls: {
-    technical: { 'call-bounds/minute-calls.ts: how often it was asked in a minute': 'minute count' },
+    technical: {
+      'background/call-bounds/minute-calls.ts: how often it was asked in a minute': 'minute count',
+    },
     organization: 'follows from webhook_endpoints',
     archive: NOBODY,
     removed: 'by webhook-endpoints/endpoint-test.service.ts',
   },
   webhook_tokens: {
     technical: {
-      'webhooks/used-tokens.ts: hashes of signed calls, so that none counts twice':
+      'reports/webhooks/used-tokens.ts: hashes of signed calls, so that none counts twice':
         'provider token_hash body_hash expires_at',
     },
     organization: 'follows from sends',
     archive: NOBODY,
-    removed: 'by webhooks/old-reports.ts',
+    removed: 'by reports/webhooks/old-reports.ts',
   },
 };

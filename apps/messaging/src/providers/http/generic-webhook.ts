@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { Problem } from '@customer-platform/problem-json';
-import { equalInConstantTime } from '../../signatures/constant-time.js';
+import { equalInConstantTime } from '../../vocabulary/signatures/constant-time.js';
 import { headerOf, requireFresh, type Webhook } from '../webhook.js';
 import { secretFor, type HttpAccount } from './http-account.js';
 import { readReports } from './reports-body.js';

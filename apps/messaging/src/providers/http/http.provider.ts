@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { CHANNELS } from '../../addresses/channel.js';
-import { isStandardSecret } from '../../signatures/standard-webhooks.js';
+import { CHANNELS } from '../../vocabulary/addresses/channel.js';
+import { isStandardSecret } from '../../vocabulary/signatures/standard-webhooks.js';
 import { composeJson } from '../json-message.js';
 import { defineProvider, type PlatformAccounts } from '../provider.js';
 import { webAddress } from '../setting-fields.js';

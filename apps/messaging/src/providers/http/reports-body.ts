@@ -1,7 +1,7 @@
 import { isUuid } from '@customer-platform/database';
 import { parseInstant, parseJsonBytes } from '@customer-platform/http';
 import { z } from 'zod';
-import { readShape } from '../../shapes/read-shape.js';
+import { readShape } from '../../vocabulary/shapes/read-shape.js';
 import { REPORTED_EVENTS, type ProviderReport } from '../report.js';
 
 const MOST_EVENTS = 500;

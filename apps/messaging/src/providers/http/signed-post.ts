@@ -1,4 +1,4 @@
-import { signStandard } from '../../signatures/standard-webhooks.js';
+import { signStandard } from '../../vocabulary/signatures/standard-webhooks.js';
 import { fieldOf, idOf } from '../answers.js';
 import type { HttpAnswer, HandOff, HttpSpeaker } from '../transport-config.js';
 

@@ -1,5 +1,5 @@
 import { Problem } from '@customer-platform/problem-json';
-import { verifyStandard } from '../../signatures/standard-webhooks.js';
+import { verifyStandard } from '../../vocabulary/signatures/standard-webhooks.js';
 import { headerOf, requireFresh, type Webhook } from '../webhook.js';
 import { secretFor, type HttpAccount } from './http-account.js';
 import { readReports } from './reports-body.js';

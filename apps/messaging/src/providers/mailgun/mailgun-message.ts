@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { composeMail } from '../../gate/composition/mail.js';
+import { composeMail } from '../mail.js';
 import type { MessageParts } from '../message-parts.js';
 
 /** The form of Mailgun's `messages.mime`: the mail as it is, and beside it whom it is for and what reports name. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import { eventually } from '@customer-platform/testing';
 import { aSend, history, send, settled, shown } from '../../messaging.fixture.js';
-import { postRaw } from '../../webhooks/signed-calls.fixture.js';
+import { postRaw } from '../../reports/webhooks/signed-calls.fixture.js';
 import { providerWorld, type ProviderShop, type ProviderWorld } from '../provider-world.fixture.js';
 
 const SIGNING_KEY = 'key-of-signatures';

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { isUuid } from '@customer-platform/database';
 import { parseJsonBytes } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { equalInConstantTime } from '../../signatures/constant-time.js';
+import { equalInConstantTime } from '../../vocabulary/signatures/constant-time.js';
 import { entryOf, idOf, listOf, objectOf, textOf, timeOf, type Foreign } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import { isOptOutKeyword } from '../opt-out-keywords.js';

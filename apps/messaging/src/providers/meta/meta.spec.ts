@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { eventually } from '@customer-platform/testing';
 import { history, send, settled, shown } from '../../messaging.fixture.js';
-import { postRaw } from '../../webhooks/signed-calls.fixture.js';
+import { postRaw } from '../../reports/webhooks/signed-calls.fixture.js';
 import {
   aWhatsapp,
   providerWorld,

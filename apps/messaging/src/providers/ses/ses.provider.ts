@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { composeMail } from '../../gate/composition/mail.js';
+import { composeMail } from '../mail.js';
 import type { MessageParts } from '../message-parts.js';
 import { defineProvider } from '../provider.js';
 import { anySecret, identifier, webAddress } from '../setting-fields.js';

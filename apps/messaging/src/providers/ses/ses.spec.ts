@@ -3,7 +3,7 @@ import { eventually, TEST_CERTIFICATE } from '@customer-platform/testing';
 import PostalMime from 'postal-mime';
 import { aSend, history, send, settled, shown } from '../../messaging.fixture.js';
 import type { ProviderAnswer, ProviderRequest } from '../../provider.fixture.js';
-import { postRaw } from '../../webhooks/signed-calls.fixture.js';
+import { postRaw } from '../../reports/webhooks/signed-calls.fixture.js';
 import { providerWorld, type ProviderShop, type ProviderWorld } from '../provider-world.fixture.js';
 import { isOfSns } from './sns-signature.js';
 

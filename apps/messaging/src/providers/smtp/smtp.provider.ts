@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { composeMail } from '../../gate/composition/mail.js';
+import { composeMail } from '../mail.js';
 import { defineProvider } from '../provider.js';
 import { serviceAccount } from '../service-account.js';
 import { anySecret, HEADER_TEXT, host, webAddress } from '../setting-fields.js';

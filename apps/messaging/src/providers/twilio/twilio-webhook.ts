@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { formFields, parseForm } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { equalInConstantTime } from '../../signatures/constant-time.js';
+import { equalInConstantTime } from '../../vocabulary/signatures/constant-time.js';
 import { entryOf } from '../answers.js';
 import type { ProviderReport, ReportedEvent } from '../report.js';
 import { isOptOutKeyword } from '../opt-out-keywords.js';

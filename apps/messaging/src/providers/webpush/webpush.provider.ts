@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checkAddress } from '../../addresses/address.js';
+import { checkAddress } from '../../vocabulary/addresses/address.js';
 import { defineProvider } from '../provider.js';
 import type { HandOff, HttpAnswer, HttpSpeaker, SpeakerTools } from '../transport-config.js';
 import { encrypt, LONGEST_PLAINTEXT } from './encryption.js';

@@ -7,8 +7,8 @@ import {
 } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { Batcher, log, Pace, SteadyLoop } from '@customer-platform/http';
-import { WakeableSleep } from '../../jobs/wakeable-sleep.js';
-import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
+import { WakeableSleep } from '../../background/jobs/wakeable-sleep.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import { DeliveryOutcomes, NOT_PERMITTED, type EndedTry } from './delivery-outcomes.js';
 import {
   DeliveryQueue,
@@ -18,8 +18,8 @@ import {
 } from './delivery-queue.js';
 import { DeliverySignal } from './delivery-signal.js';
 import { EndpointTry } from './endpoint-try.js';
-import { MakerRights } from '../../makers/maker-rights.js';
-import { permissionsToRead } from '../../makers/reading-permissions.js';
+import { MakerRights } from '../../background/makers/maker-rights.js';
+import { permissionsToRead } from '../../vocabulary/makers/reading-permissions.js';
 import { Sockets, type GivenSockets } from './sockets.js';
 
 /**

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Clock } from '@customer-platform/database';
 import { postPinned, type PostAnswer } from '@customer-platform/outbound';
-import { MESSAGING_CONFIG, type MessagingConfig } from '../../messaging.config.js';
-import { SecretBox } from '../../secrets/secret-box.js';
-import { signStandard } from '../../signatures/standard-webhooks.js';
+import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
+import { SecretBox } from '../../vocabulary/secrets/secret-box.js';
+import { signStandard } from '../../vocabulary/signatures/standard-webhooks.js';
 import { openSecrets, type SigningSecret } from '../signing-secrets.js';
 
 const TRY_MS = 15_000;

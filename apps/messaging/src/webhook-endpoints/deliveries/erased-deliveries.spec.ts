@@ -3,7 +3,7 @@ import type { DomainEvent, EventType } from '@customer-platform/events';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import { eventually } from '@customer-platform/testing';
 import { Client } from 'pg';
-import { ROWS_OF_A_PIECE } from '../../jobs/background-jobs.js';
+import { ROWS_OF_A_PIECE } from '../../background/jobs/background-jobs.js';
 import { aContact, messagingWorld, type MessagingWorld } from '../../messaging.fixture.js';
 import { WebhookReceiver } from '../webhook-receiver.fixture.js';
 import { DeliveryQueue } from './delivery-queue.js';

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction, WorkerTransaction } from '@customer-platform/database';
-import { BackgroundJobs, ROWS_OF_A_PIECE, type Job, type Piece } from '../../jobs/background-jobs.js';
+import {
+  BackgroundJobs,
+  ROWS_OF_A_PIECE,
+  type Job,
+  type Piece,
+} from '../../background/jobs/background-jobs.js';
 
 /** What waits is told to nobody; of what has ended the outcome stays, without what was said. */
 const ERASED = `

@@ -3,7 +3,7 @@ import { Clock, newId } from '@customer-platform/database';
 import type { Permission } from '@customer-platform/permissions';
 import { eventually, expectStatus, type Caller } from '@customer-platform/testing';
 import { aContact, messagingWorld, type MessagingWorld } from '../../messaging.fixture.js';
-import { MakerRights } from '../../makers/maker-rights.js';
+import { MakerRights } from '../../background/makers/maker-rights.js';
 import { WebhookReceiver } from '../webhook-receiver.fixture.js';
 
 const ENDPOINTS = '/v1/messaging/webhook-endpoints';

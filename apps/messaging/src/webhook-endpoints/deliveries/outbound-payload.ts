@@ -1,5 +1,5 @@
 import type { DomainEvent } from '@customer-platform/events';
-import { eventName } from '../../makers/subscriptions.js';
+import { eventName } from '../../vocabulary/makers/subscriptions.js';
 
 /** Fields that hold an address by their very meaning, whatever stands in them. */
 const ADDRESS_FIELDS = new Set(['email', 'phone', 'push_token', 'address']);

@@ -1,6 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Transaction, type WorkerTransaction } from '@customer-platform/database';
-import { BackgroundJobs, ROWS_OF_A_PIECE, type Job, type Piece } from '../../jobs/background-jobs.js';
+import {
+  BackgroundJobs,
+  ROWS_OF_A_PIECE,
+  type Job,
+  type Piece,
+} from '../../background/jobs/background-jobs.js';
 import { DeliverySignal } from './delivery-signal.js';
 
 /** So much is due at once: what happens now waits behind one piece of what happened days ago, and not behind all. */

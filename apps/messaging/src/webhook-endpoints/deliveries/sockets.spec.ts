@@ -1,4 +1,4 @@
-import type { Tenants } from '../../organizations/tenants.js';
+import type { Tenants } from '../../background/organizations/tenants.js';
 import { Sockets, SOCKETS_AT_ONCE } from './sockets.js';
 
 /** Organizations by name: `tenant.child`. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Places } from '@customer-platform/http';
-import { Tenants } from '../../organizations/tenants.js';
+import { Tenants } from '../../background/organizations/tenants.js';
 import type { WaitingEndpoint } from './delivery-queue.js';
 
 /** Sockets of this process; endpoints that hang, however many and of however many organizations, leave others theirs. */

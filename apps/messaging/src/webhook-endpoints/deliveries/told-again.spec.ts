@@ -1,7 +1,7 @@
 import { Clock, Database, newId, Retention } from '@customer-platform/database';
 import { eventually, expectProblem, expectStatus, type Caller } from '@customer-platform/testing';
 import { Webhook } from 'standardwebhooks';
-import { ROWS_OF_A_PIECE } from '../../jobs/background-jobs.js';
+import { ROWS_OF_A_PIECE } from '../../background/jobs/background-jobs.js';
 import { ALL_PERMISSIONS, type MessagingWorld } from '../../messaging.fixture.js';
 import {
   DAY,

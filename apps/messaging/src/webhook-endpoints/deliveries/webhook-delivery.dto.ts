@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsInstant, IsUUID, MayBeNull, type ListDefinition } from '@customer-platform/http';
 import { Type } from 'class-transformer';
 import { IsArray, IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
-import { EVENT_NAMES } from '../../makers/subscriptions.js';
+import { EVENT_NAMES } from '../../vocabulary/makers/subscriptions.js';
 
 /** `paused`: it waits for its endpoint to be enabled. */
 const DELIVERY_STATES = ['pending', 'delivered', 'failed', 'paused'] as const;

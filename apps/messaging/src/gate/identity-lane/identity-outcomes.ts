@@ -1,6 +1,0 @@
-import { Injectable } from '@nestjs/common';
-import { OutcomeRecorder } from '../outcome-recorder.js';
-
-/** The record of identity's mail is written apart: no organization's flood of outcomes stands before it. */
-@Injectable()
-export class IdentityOutcomes extends OutcomeRecorder {}
