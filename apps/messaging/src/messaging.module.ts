@@ -58,6 +58,7 @@ import { TemplateEntity } from './content/templates/template.entity.js';
 import { TemplateHistory } from './content/templates/template-history.service.js';
 import { TemplatePreview } from './requests/template-trials/template-preview.service.js';
 import { TemplateTest } from './requests/template-trials/template-test.service.js';
+import { TemplateTrialsController } from './requests/template-trials/template-trials.controller.js';
 import { TemplatesController } from './content/templates/templates.controller.js';
 import { TemplateExpansion } from './content/templates/template-expansion.js';
 import { TemplatesService } from './content/templates/templates.service.js';
@@ -106,6 +107,7 @@ import { WebhooksService } from './reports/webhooks/webhooks.service.js';
     SendsController,
     SuppressionsController,
     TemplatesController,
+    TemplateTrialsController,
     WebhooksController,
   ],
   providers: [

@@ -3,7 +3,6 @@ import { IsInstant, IsLocaleTag, IsUUID, MayBeAbsent, MayBeNull, PatchOf } from 
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../../vocabulary/addresses/channel.js';
 import { TEMPLATE_KINDS, type TemplateKind } from '../../vocabulary/templates/template-content.js';
-import { WARNING_CODES, type TemplateWarning } from '../../requests/template-trials/template-warnings.js';
 import type { TemplateEntity } from './template.entity.js';
 import type { ShownUse } from './used-templates.js';
 
@@ -191,67 +190,6 @@ export class TemplateDto {
   @MayBeNull()
   @IsInstant()
   deleted_at: string | null;
-}
-
-/** Body of `POST /v1/messaging/templates/{id}/preview`. */
-export class PreviewDto {
-  @MayBeAbsent()
-  @IsObject()
-  data?: Record<string, unknown>;
-
-  @ApiProperty({ example: 'es-CL' })
-  @MayBeAbsent()
-  @IsLocaleTag()
-  locale?: string;
-
-  @ApiProperty({ description: 'The published version, else the newest, unless given.' })
-  @MayBeAbsent()
-  @IsInt()
-  @Min(1)
-  @Max(LAST_VERSION)
-  version?: number;
-
-  @ApiProperty({ description: 'Needs `core.contacts.read` too.' })
-  @MayBeAbsent()
-  @IsUUID()
-  contact_id?: string;
-}
-
-/** A part of a message, and the line of its rendered text. */
-class WarningPlaceDto {
-  @ApiProperty({ example: 'html' })
-  part: string;
-
-  @ApiProperty({ type: Number, nullable: true, example: 12 })
-  line: number | null;
-}
-
-/** What the readers of a message may stumble over. */
-class TemplateWarningDto {
-  @ApiProperty({ enum: WARNING_CODES })
-  code: string;
-
-  @ApiProperty({ example: 'The link `http://shop.example` does not begin with https.' })
-  detail: string;
-
-  @ApiProperty({ type: WarningPlaceDto, nullable: true, description: 'Null: the message as a whole.' })
-  where: WarningPlaceDto | null;
-}
-
-/** What a preview answers: the very bytes that would be sent. */
-export class PreviewResultDto {
-  @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string' },
-    example: { subject: 'Hola Ana', html: '<p>Gracias por tu compra.</p>' },
-  })
-  parts: Record<string, string>;
-
-  @ApiProperty({ type: Number, nullable: true })
-  sms_segments: number | null;
-
-  @ApiProperty({ type: () => [TemplateWarningDto], description: 'At most ten of a code, and how many more.' })
-  warnings: TemplateWarning[];
 }
 
 /** A template as it is answered: its newest content, and which version is sent. */

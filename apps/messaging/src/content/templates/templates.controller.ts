@@ -18,21 +18,10 @@ import {
   SoftDeleteEndpoint,
   UpdateEndpoint,
 } from '@customer-platform/http';
-import { AcceptedSendDto } from '../../requests/sends/send.dto.js';
-import {
-  CreateTemplateDto,
-  PreviewDto,
-  PreviewResultDto,
-  TemplateDto,
-  UpdateTemplateDto,
-  toTemplateDto,
-} from './template.dto.js';
+import { CreateTemplateDto, TemplateDto, UpdateTemplateDto, toTemplateDto } from './template.dto.js';
 import type { TemplateEntity } from './template.entity.js';
 import { TEMPLATES_LIST, VERSIONS_LIST } from './template.list.js';
 import { TemplateHistory } from './template-history.service.js';
-import { TestTemplateDto } from '../../requests/template-trials/template-test.dto.js';
-import { TemplateTest } from '../../requests/template-trials/template-test.service.js';
-import { TemplatePreview } from '../../requests/template-trials/template-preview.service.js';
 import {
   TemplateDiffDto,
   TemplateDiffQueryDto,
@@ -45,9 +34,7 @@ import { TemplatesService } from './templates.service.js';
 export class TemplatesController {
   constructor(
     private readonly templates: TemplatesService,
-    private readonly previews: TemplatePreview,
     private readonly history: TemplateHistory,
-    private readonly tests: TemplateTest,
   ) {}
 
   @CreateEndpoint({
@@ -157,50 +144,6 @@ export class TemplatesController {
   })
   purge(@Context() context: RequestContext, @Id() id: string): Promise<void> {
     return this.templates.purge(context, id);
-  }
-
-  @Endpoint({
-    method: 'POST',
-    path: ':id/preview',
-    permission: 'messaging.templates.read',
-    summary: 'Render a template as it would be sent',
-    success: 200,
-    idempotency: 'none',
-    response: PreviewResultDto,
-    problems: ['render_failed', 'render_limit_exceeded', 'reference_not_found'],
-  })
-  preview(
-    @Context() context: RequestContext,
-    @Id() id: string,
-    @Body() body: PreviewDto,
-  ): Promise<PreviewResultDto> {
-    return this.previews.preview(context, id, body);
-  }
-
-  @Endpoint({
-    method: 'POST',
-    path: ':id/test',
-    permission: 'messaging.templates.update',
-    accepts: 'user',
-    summary: 'Send a template to oneself',
-    description:
-      'To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as ' +
-      'transactional mail of no contact: no unsubscribe link is added. Marked by `metadata.test`, and by the template ' +
-      'as `source_id`, which nobody can write. At most ten in ten minutes.',
-    success: 202,
-    idempotency: 'none',
-    response: AcceptedSendDto,
-    problems: [
-      'resource_deleted',
-      'recipient_suppressed',
-      'recipient_unreachable',
-      'channel_not_configured',
-      'sender_domain_unverified',
-      'dependency_unavailable',
-    ],
-  })
-  test(@Context() context: RequestContext, @Id() id: string, @Body() body: TestTemplateDto): Promise<Answer> {
-    return this.tests.send(context, id, body);
   }
 
   private async tagged(context: RequestContext, row: TemplateEntity): Promise<Answer> {

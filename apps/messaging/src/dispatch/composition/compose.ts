@@ -1,5 +1,5 @@
 import type { ClaimedSend } from '../gate/claimed-send.js';
-import type { ChannelPlan } from '../../settings/channels/channel-plan.js';
+import type { ChannelPlan } from '../../settings/channels/channel-plans.js';
 import { senderOf, type Sender } from '../../vocabulary/senders/sender.js';
 import type { RenderedMessage } from '../../content/templates/message-rendering.js';
 import { inLines } from '../../providers/mail.js';

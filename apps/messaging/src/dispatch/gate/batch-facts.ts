@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { ContactId } from '@customer-platform/contact-refs';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { Channel } from '../../vocabulary/addresses/channel.js';
-import type { SendingPlan } from '../../settings/channels/channel-plan.js';
+import { contactSubject } from '../../vocabulary/contacts/contact.js';
+import { ChannelPlans, type SendingPlan } from '../../settings/channels/channel-plans.js';
 import { mailSender } from '../../vocabulary/senders/sender.js';
-import { ChannelPlans } from '../../settings/channels/channel-plans.js';
 import { ConsentsRepository, type ConsentStatus } from '../../people/contacts/consents.repository.js';
 import {
   VerifiedSenders,
@@ -173,11 +173,6 @@ async function chosenTopics(tx: WorkerTransaction, contacts: readonly ContactId[
     [contacts.map(({ organizationId }) => organizationId), contacts.map(contactSubject)],
   );
   return new Set(rows.map((row) => `${row.organization_id}/${row.subject}/${row.channel}/${row.topic}`));
-}
-
-/** How a contact stands in `preferences`, beside the keys of addresses. */
-export function contactSubject({ id }: Pick<ContactId, 'id'>): string {
-  return `contact:${id}`;
 }
 
 function choiceKey(contact: ContactId, channel: string, topic: string): string {

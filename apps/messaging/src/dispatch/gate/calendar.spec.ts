@@ -12,7 +12,7 @@ import {
   type MessagingWorld,
 } from '../../messaging.fixture.js';
 import { MessagingModule } from '../../messaging.module.js';
-import { contactSubject } from './batch-facts.js';
+import { contactSubject } from '../../vocabulary/contacts/contact.js';
 
 const SETTINGS = '/v1/messaging/channel-settings';
 const MADRID = 'Europe/Madrid';

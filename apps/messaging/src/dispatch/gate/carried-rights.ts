@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 
-import type { SendingPlan } from '../../settings/channels/channel-plan.js';
+import type { SendingPlan } from '../../settings/channels/channel-plans.js';
 import type { RoutableEvent } from '../../vocabulary/events/routed-event.js';
 import {
   permissionsOfCampaign,

@@ -2,7 +2,7 @@ import type { CheckedAddress } from '../../vocabulary/addresses/address.js';
 import { checkAddress } from '../../vocabulary/addresses/address.js';
 import { isTimezone } from '../../vocabulary/calendar/local-time.js';
 import { quietUntil } from '../../vocabulary/calendar/quiet-hours.js';
-import type { ChannelPlan, SendingPlan } from '../../settings/channels/channel-plan.js';
+import type { ChannelPlan, SendingPlan } from '../../settings/channels/channel-plans.js';
 import type { Contact } from '../../vocabulary/contacts/contact.js';
 import { cancellationReason } from '../../vocabulary/sends/canceled-sends.js';
 import type { BatchFacts } from './batch-facts.js';

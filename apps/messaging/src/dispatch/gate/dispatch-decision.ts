@@ -1,6 +1,5 @@
 import type { KeysOfAddress } from '../../vocabulary/addresses/address-keys.js';
-import type { ChannelPlan } from '../../settings/channels/channel-plan.js';
-import type { ChannelDocument } from '../../settings/channels/channel-document.js';
+import type { ChannelPlan, SendingPlan } from '../../settings/channels/channel-plans.js';
 import type { SendState } from '../../vocabulary/sends/send-state.js';
 import type { ClaimedSend } from './claimed-send.js';
 import type { OutgoingMessage } from '../../providers/transport-config.js';
@@ -24,7 +23,7 @@ export interface ReadySend {
   readonly contactId: string | null;
   /** Time zone of the calendar in which caps are counted. */
   readonly timezone: string;
-  readonly caps: ChannelDocument['caps'];
+  readonly caps: SendingPlan['caps'];
   readonly subject: string | null;
   readonly locale: string | null;
   readonly messageId: string;

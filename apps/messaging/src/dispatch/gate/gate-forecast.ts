@@ -2,13 +2,16 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { AddressKeys } from '../../vocabulary/addresses/address-keys.provider.js';
 import type { KeysOfAddress } from '../../vocabulary/addresses/address-keys.js';
-import type { Contact } from '../../vocabulary/contacts/contact.js';
+import { contactSubject, type Contact } from '../../vocabulary/contacts/contact.js';
 import type { TemplateVersion } from '../../content/templates/template-versions.js';
-import { BatchReader, contactSubject, type BatchFacts } from './batch-facts.js';
+import { BatchReader, type BatchFacts } from './batch-facts.js';
 import { CapCounters, type CountedSend } from './cap-counters.js';
 import type { ClaimedSend } from './claimed-send.js';
 import { calendarOf, checkPerson, quietHoursEnd, type PassedSend } from './dispatch-checks.js';
 import { optedOut, suppressed } from './objections.js';
+
+/** A send as a dispatcher would hold it. */
+export type ForeseenSend = ClaimedSend;
 
 /** The decision that the gate would take on a send. */
 export type Forecast =
@@ -56,7 +59,7 @@ export class GateForecast {
   ) {}
 
   /** Decisions by the ids of the sends. */
-  async of(sends: readonly ClaimedSend[]): Promise<ReadonlyMap<string, Forecast>> {
+  async of(sends: readonly ForeseenSend[]): Promise<ReadonlyMap<string, Forecast>> {
     const forecasts = new Map<string, Forecast>();
     if (sends.length === 0) return forecasts;
     const facts = await this.reader.read(sends, { keeps: false });

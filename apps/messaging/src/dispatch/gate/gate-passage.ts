@@ -17,7 +17,7 @@ import {
 } from '../../vocabulary/sends/canceled-sends.js';
 import { SendJournal, type SendStep } from '../sends/send-journal.js';
 import type { SendState } from '../../vocabulary/sends/send-state.js';
-import { contactSubject } from './batch-facts.js';
+import { contactSubject } from '../../vocabulary/contacts/contact.js';
 import { CapCounters } from './cap-counters.js';
 import { FLIGHT_SECONDS } from '../../people/gate-lock/gate-writer.js';
 import { optedOut, suppressed } from './objections.js';

@@ -1,4 +1,4 @@
-import type { AccountChange } from './identity-links.js';
+import type { AccountChange } from '../../vocabulary/sends/link-ref.js';
 import type { Language, MailTexts } from './render-mail.js';
 
 /** Facts that a mail about a change of an account says beside the change. */

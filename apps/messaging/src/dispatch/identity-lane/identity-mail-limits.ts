@@ -9,7 +9,7 @@ import {
 import type { CheckedAddress } from '../../vocabulary/addresses/address.js';
 import { locksOf } from '../../vocabulary/addresses/address-keys.js';
 import { AddressKeys } from '../../vocabulary/addresses/address-keys.provider.js';
-import type { LinkKind } from './identity-links.js';
+import type { LinkKind } from '../../vocabulary/sends/link-ref.js';
 
 const DAY_MS = 86_400_000;
 

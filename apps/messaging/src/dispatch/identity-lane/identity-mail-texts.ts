@@ -1,5 +1,5 @@
 import { accountMailTexts } from './account-mail-texts.js';
-import type { AccountChange, LinkKind } from './identity-links.js';
+import type { AccountChange, LinkKind } from '../../vocabulary/sends/link-ref.js';
 import { renderMail, type Language, type RenderedMail, type MailTexts } from './render-mail.js';
 
 /** Subject of a mail: a link, that there is none, or why one comes that nobody asked for. */

@@ -1,4 +1,4 @@
-import type { ChannelPlan } from '../../settings/channels/channel-plan.js';
+import type { ChannelPlan } from '../../settings/channels/channel-plans.js';
 import type { PlatformSmtp } from '../../vocabulary/config/messaging.config.js';
 import { smtp as mailServer } from '../../providers/smtp/smtp.provider.js';
 

@@ -5,9 +5,14 @@ import { Problem } from '@customer-platform/problem-json';
 import { checkAddress, type CheckedAddress } from '../../vocabulary/addresses/address.js';
 import { AddressKeys } from '../../vocabulary/addresses/address-keys.provider.js';
 import { identityMail } from './identity-mail-texts.js';
-import { IdentityLinks, type IdentityLink, type LinkRef } from './identity-links.js';
+import type { LinkRef } from '../../vocabulary/sends/link-ref.js';
+import { IdentityLinks, type IdentityLink } from './identity-links.js';
 import { IdentityMailLimits } from './identity-mail-limits.js';
-import { MESSAGING_CONFIG, type MessagingConfig, type PlatformSmtp } from '../../vocabulary/config/messaging.config.js';
+import {
+  MESSAGING_CONFIG,
+  type MessagingConfig,
+  type PlatformSmtp,
+} from '../../vocabulary/config/messaging.config.js';
 import { suspendedAmong } from '../gate/batch-facts.js';
 import type { ClaimedSend } from '../gate/claimed-send.js';
 import { composeMail } from '../../providers/mail.js';

@@ -2,7 +2,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { isAllowedPort, resolveDestination, type Destination } from '@customer-platform/outbound';
-import type { ChannelPlan } from '../../settings/channels/channel-plan.js';
+import type { ChannelPlan } from '../../settings/channels/channel-plans.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import type { HttpTransportConfig, SmtpTransportConfig, Tokens } from '../../providers/transport-config.js';
 import { HttpExchange } from './http/http-exchange.js';

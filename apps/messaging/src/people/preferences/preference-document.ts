@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseInstant } from '@customer-platform/http';
 import { CHANNELS, type Channel } from '../../vocabulary/addresses/channel.js';
-import type { ChannelDocument } from '../../settings/channels/channel-document.js';
+import type { SendingPlan } from '../../settings/channels/channel-plans.js';
 
 /** What a member receives on one channel. */
 interface ChannelPreferences {
@@ -77,7 +77,7 @@ export function choicesOf(patch: z.output<typeof preferencesPatch>): Choice[] {
 export function preferencesFrom(
   rows: readonly PreferenceRow[],
   contactSubject: string,
-  topics: ChannelDocument['topics'],
+  topics: SendingPlan['topics'],
 ): Preferences {
   const objected = (channel: Channel, topic: string): boolean =>
     rows.some((row) => row.channel === channel && row.topic === topic && !row.subscribed);

@@ -6,12 +6,10 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { checkAddress } from '../../vocabulary/addresses/address.js';
 import { AddressKeys } from '../../vocabulary/addresses/address-keys.provider.js';
 import { CHANNELS, type Channel } from '../../vocabulary/addresses/channel.js';
-import type { ChannelDocument } from '../../settings/channels/channel-document.js';
-import { ChannelPlans } from '../../settings/channels/channel-plans.js';
-import { addressOf } from '../../vocabulary/contacts/contact.js';
+import { ChannelPlans, type SendingPlan } from '../../settings/channels/channel-plans.js';
+import { addressOf, contactSubject } from '../../vocabulary/contacts/contact.js';
 import { ContactRefresh } from '../contacts/contact-refresh.js';
 import { ContactsRepository } from '../contacts/contacts.repository.js';
-import { contactSubject } from '../../dispatch/gate/batch-facts.js';
 import { GateWriter } from '../gate-lock/gate-writer.js';
 import { NotificationReads } from '../notifications/notification-reads.js';
 import { readShape } from '../../vocabulary/shapes/read-shape.js';
@@ -172,7 +170,7 @@ export class PreferencesService {
 /** Lets through what takes an objection back though the settings have its topic no more. */
 function refuseUnknownTopics(
   choices: readonly Choice[],
-  topics: ChannelDocument['topics'],
+  topics: SendingPlan['topics'],
   objections: readonly Objection[],
 ): void {
   const errors = choices.flatMap((choice): FieldError[] => {

@@ -4,7 +4,7 @@ import type { DomainEvent } from '@customer-platform/events';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import type { NewSend } from '../../vocabulary/sends/send.js';
 import { SendsRepository } from '../../dispatch/sends/sends.repository.js';
-import type { AccountChange, LinkKind, LinkRef } from '../../dispatch/identity-lane/identity-links.js';
+import type { AccountChange, LinkKind, LinkRef } from '../../vocabulary/sends/link-ref.js';
 
 const LINKS = {
   'identity.invitation.created.v1': 'invitation',

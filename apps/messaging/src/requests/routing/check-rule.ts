@@ -1,8 +1,7 @@
 import { sameJson, type Transaction } from '@customer-platform/database';
 import { FieldErrors, Problem, type FieldCode } from '@customer-platform/problem-json';
 import { checkAddress, checkNewAddress } from '../../vocabulary/addresses/address.js';
-import type { ChannelPlans } from '../../settings/channels/channel-plans.js';
-import { checkTopicAmong } from '../../settings/channels/topics.js';
+import { checkTopicAmong, type ChannelPlans } from '../../settings/channels/channel-plans.js';
 import { tryShape } from '../../vocabulary/shapes/read-shape.js';
 import { ruleCondition } from './condition.js';
 import { ruleRecipient, type RuleContent } from './rule.js';

@@ -2,7 +2,7 @@ import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { checkAddress, type CheckedAddress } from '../../vocabulary/addresses/address.js';
 import { addressOf } from '../../vocabulary/contacts/contact.js';
 import { mailSender } from '../../vocabulary/senders/sender.js';
-import { checkTopicAmong } from '../../settings/channels/topics.js';
+import { checkTopicAmong } from '../../settings/channels/channel-plans.js';
 import { unverified } from '../../settings/sender-domains/verified-senders.js';
 import { completeData } from '../../vocabulary/templates/template-data.js';
 import type { PublishedHead, TemplateHead } from '../../content/templates/template-versions.js';

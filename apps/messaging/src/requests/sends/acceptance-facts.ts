@@ -4,14 +4,17 @@ import { ReferenceHolds, type Transaction } from '@customer-platform/database';
 import { checkAddress, type CheckedAddress } from '../../vocabulary/addresses/address.js';
 import type { KeysOfAddress } from '../../vocabulary/addresses/address-keys.js';
 import type { Channel } from '../../vocabulary/addresses/channel.js';
-import type { SendingPlan } from '../../settings/channels/channel-plan.js';
+import { ChannelPlans, type SendingPlan } from '../../settings/channels/channel-plans.js';
 import { mailSender, type Sender } from '../../vocabulary/senders/sender.js';
-import { ChannelPlans } from '../../settings/channels/channel-plans.js';
 import type { Contact } from '../../vocabulary/contacts/contact.js';
 import { ContactsRepository } from '../../people/contacts/contacts.repository.js';
 import { VerifiedSenders } from '../../settings/sender-domains/verified-senders.js';
 import { SuppressionsRepository } from '../../people/suppressions/suppressions.repository.js';
-import { TemplateVersions, versionKey, type PublishedHead } from '../../content/templates/template-versions.js';
+import {
+  TemplateVersions,
+  versionKey,
+  type PublishedHead,
+} from '../../content/templates/template-versions.js';
 import type { NamedRecipient } from '../../vocabulary/sends/send.js';
 import type { SendRequest } from './send-request.js';
 

@@ -11,7 +11,7 @@ import { UnsubscribeLinks } from '../../people/unsubscribe/unsubscribe-links.js'
 import { MessageRendering, type RenderedMessage } from '../../content/templates/message-rendering.js';
 import { smsSegments } from '../../vocabulary/templates/sms-segments.js';
 import { completeData } from '../../vocabulary/templates/template-data.js';
-import type { PreviewDto, PreviewResultDto } from '../../content/templates/template.dto.js';
+import type { PreviewDto, PreviewResultDto } from './template-trials.dto.js';
 import { TemplatesService } from '../../content/templates/templates.service.js';
 import { warningsOf } from './template-warnings.js';
 import type { TemplateVersion } from '../../content/templates/template-versions.js';

@@ -3,7 +3,7 @@ import type { Answer, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { SendAcceptance } from '../sends/send-acceptance.service.js';
 import { completeData } from '../../vocabulary/templates/template-data.js';
-import type { TestTemplateDto } from './template-test.dto.js';
+import type { TestTemplateDto } from './template-trials.dto.js';
 import { TemplatesService } from '../../content/templates/templates.service.js';
 import { UserAddresses } from './user-addresses.js';
 

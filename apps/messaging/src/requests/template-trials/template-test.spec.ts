@@ -13,7 +13,7 @@ import {
   template,
   type MessagingWorld,
 } from '../../messaging.fixture.js';
-import type { TestTemplateDto } from './template-test.dto.js';
+import type { TestTemplateDto } from './template-trials.dto.js';
 import { TemplateTest } from './template-test.service.js';
 import { UserAddresses } from './user-addresses.js';
 

@@ -1,12 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
+import { Problem } from '@customer-platform/problem-json';
+import type { Carried } from '../../background/makers/maker-rights.js';
+import type { MessageParts } from '../../providers/message-parts.js';
+import type { TransportConfig } from '../../providers/transport-config.js';
 import type { Channel } from '../../vocabulary/addresses/channel.js';
+import type { QuietHours } from '../../vocabulary/calendar/quiet-hours.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import { SecretBox, UnreadableSecret, type SealedSecret } from '../../vocabulary/secrets/secret-box.js';
 import type { Account, ChannelSetting, PlatformAccounts } from '../../providers/provider.js';
 import { ProviderRegistry } from '../../providers/provider-registry.js';
-import type { ChannelPlan, SendingPlan } from './channel-plan.js';
+import type { ChannelDocument } from './channel-document.js';
 import { placeOf } from './channel-secrets.js';
 import {
   carriedByChannels,
@@ -14,10 +19,45 @@ import {
   type StoredSettings,
 } from './channel-settings.repository.js';
 import { channelsFrom, platformChannels, settingsOf } from './platform-channels.js';
-import { senderOf } from '../../vocabulary/senders/sender.js';
+import { senderOf, type Sender } from '../../vocabulary/senders/sender.js';
 import { WebhookKeys } from './webhook-keys.js';
 
 const REMEMBERED_PLANS = 5_000;
+
+/** How a channel sends, secrets opened: for the gate and for what its provider reports, and for nobody else. */
+export interface ChannelPlan {
+  readonly channel: Channel;
+  /** Its name. */
+  readonly provider: string;
+  /** The bytes of a message in the form the provider takes. */
+  readonly compose: (message: MessageParts) => Buffer | Promise<Buffer>;
+  /** Null where the channel needs none. */
+  readonly from: Sender | null;
+  readonly replyTo: string | null;
+  readonly maxPerSecond: number | undefined;
+  readonly consentMode: 'opt_out' | 'opt_in';
+  /** Names one way out; as long as it stays the same, connections are kept. */
+  readonly transportKey: string;
+  readonly way: TransportConfig;
+  /** Of the settings that say so; 0 of the platform's own. */
+  readonly version: number;
+  /** Sent in the platform's own account: its provider reports without naming an organization. */
+  readonly byPlatform: boolean;
+  readonly webhookUrl: string | null;
+}
+
+/** How an organization sends. */
+export interface SendingPlan {
+  readonly organizationId: string;
+  readonly channels: Readonly<Partial<Record<Channel, ChannelPlan>>>;
+  /** Channels of which a secret does not open: what leaves by them waits. */
+  readonly unreadable: readonly Channel[];
+  readonly quietHours: QuietHours | null;
+  readonly caps: ChannelDocument['caps'];
+  readonly topics: ChannelDocument['topics'];
+  /** By whose rights messages leave; undefined of the platform's own channels. */
+  readonly carried?: Carried;
+}
 
 /** Whose channel it is, and the secrets it has of its own. */
 interface Owner {
@@ -181,4 +221,13 @@ function ownerOf(organizationId: string, channel: Channel, stored: StoredSetting
     secrets: stored?.secrets[channel] ?? {},
     byDefault: stored === undefined,
   };
+}
+
+/** @throws Problem `validation_failed`: a misspelt topic would pass everybody's preferences */
+export function checkTopicAmong(topics: SendingPlan['topics'], topic: string, channel: Channel): void {
+  if (topics.some(({ key, channels }) => key === topic && channels.includes(channel))) return;
+  const known = topics.filter(({ channels }) => channels.includes(channel)).map(({ key }) => key);
+  const detail =
+    known.length > 0 ? `One of ${known.join(', ')}.` : 'channel-settings has no topic for this channel.';
+  throw Problem.validation([{ pointer: '/topic', code: 'invalid_enum', detail }]);
 }

@@ -1,4 +1,4 @@
-import type { ContactRef } from '@customer-platform/contact-refs';
+import type { ContactId, ContactRef } from '@customer-platform/contact-refs';
 import { sharedFieldsOf, type SharedContactFields } from '@customer-platform/events';
 import { checkAddress } from '../addresses/address.js';
 import type { Channel } from '../addresses/channel.js';
@@ -42,4 +42,9 @@ export function canonicalAddresses(profile: ContactProfile): { email: string | n
     email: profile.email === null ? null : (checkAddress('email', profile.email)?.canonical ?? null),
     phone: profile.phone === null ? null : (checkAddress('sms', profile.phone)?.canonical ?? null),
   };
+}
+
+/** How a contact stands in `preferences`, beside the keys of addresses. */
+export function contactSubject({ id }: Pick<ContactId, 'id'>): string {
+  return `contact:${id}`;
 }

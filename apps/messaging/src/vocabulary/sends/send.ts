@@ -1,5 +1,5 @@
 import type { Channel } from '../addresses/channel.js';
-import type { LinkRef } from '../../dispatch/identity-lane/identity-links.js';
+import type { LinkRef } from './link-ref.js';
 import type { PartSource } from '../rendering/render-job.js';
 import type { SendState } from './send-state.js';
 

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { log, Places, turns, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import type { ClaimedSend } from '../../../dispatch/gate/claimed-send.js';
-import { GateForecast, type Forecast } from '../../../dispatch/gate/gate-forecast.js';
+import { GateForecast, type Forecast, type ForeseenSend } from '../../../dispatch/gate/gate-forecast.js';
 import { waitAtMost } from '../../../background/jobs/wait-at-most.js';
 import { Tenants } from '../../../background/organizations/tenants.js';
 import { CAMPAIGN_LANE } from '../../../vocabulary/sends/send.js';
@@ -137,7 +136,7 @@ export class CampaignCheck {
     const { judged, open } = await this.judge(looking, ids);
     if (tally.over) return;
     for (let left = open; left > 0; left -= 1) tally.count({ kind: 'open' });
-    const sends: ClaimedSend[] = [];
+    const sends: ForeseenSend[] = [];
     for (const { verdict } of withoutRepeats(judged, looking.taken, looking.reached)) {
       if (typeof verdict === 'string') tally.exclude(verdict);
       else sends.push(asIfSent(campaign, version.version, verdict, this.clock.now()));
@@ -203,7 +202,7 @@ function asIfSent(
   templateVersion: number,
   { contact, address }: ReachedMember,
   createdAt: Date,
-): ClaimedSend {
+): ForeseenSend {
   const { organizationId, id: campaignId, channel, category, topic, templateId, data } = campaign;
   const id = newId();
   return {
