@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { retentionOf, TenantTallies } from '@customer-platform/database';
 import { MinuteCalls } from '../background/call-bounds/minute-calls.js';
+import { PeopleModule } from '../people/people.module.js';
 import { DeliveriesService } from './deliveries/deliveries.service.js';
 import { Deliverer } from './deliveries/deliverer.js';
 import { DeliveryOutcomes } from './deliveries/delivery-outcomes.js';
@@ -22,6 +23,7 @@ import { WebhookEndpointsService } from './webhook-endpoints.service.js';
 
 /** Events out, to the organization's own servers. */
 @Module({
+  imports: [PeopleModule],
   controllers: [WebhookEndpointsController, WebhookDeliveriesController, WebhookEventsConsumer],
   providers: [
     Deliverer,

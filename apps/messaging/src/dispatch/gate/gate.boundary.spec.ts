@@ -17,9 +17,13 @@ function sources(): { file: string; text: string }[] {
 
 describe('the gate', () => {
   it('alone reaches for a transport', () => {
-    const others = sources().filter(({ file }) => !/^dispatch\/(?:gate|identity-lane|transports)\//.test(file));
+    const others = sources().filter(
+      ({ file }) => !/^dispatch\/(?:gate|identity-lane|transports)\//.test(file),
+    );
     expect(others.length).toBeGreaterThan(30);
-    expect(others.filter(({ text }) => /from '[^']*\btransports\//.test(text)).map(({ file }) => file)).toEqual([]);
+    expect(
+      others.filter(({ text }) => /from '[^']*\btransports\//.test(text)).map(({ file }) => file),
+    ).toEqual([]);
   });
 
   it('has the only files that can open a connection in their transports', () => {
@@ -61,5 +65,7 @@ describe('the gate', () => {
   it('is exported by no module', () => {
     const text = readFileSync(join(SOURCE, 'dispatch/gate/gate.module.ts'), 'utf8');
     expect(text).not.toMatch(/^\s*exports:/m);
+    const room = readFileSync(join(SOURCE, 'dispatch/dispatch.module.ts'), 'utf8');
+    expect(/^ {2}exports: \[(.*)\],$/m.exec(room)?.[1]).toBe('GateChecksModule, StoredSendsModule');
   });
 });

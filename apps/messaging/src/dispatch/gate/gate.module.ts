@@ -1,10 +1,14 @@
 import { Module, type FactoryProvider, type InjectionToken } from '@nestjs/common';
 import { retentionOf } from '@customer-platform/database';
+import { ContentModule } from '../../content/content.module.js';
+import { PeopleModule } from '../../people/people.module.js';
+import { SettingsModule } from '../../settings/settings.module.js';
 import { IdentityLinks } from '../identity-lane/identity-links.js';
 import { IdentityMailLimits, OLD_IDENTITY_MAILS } from '../identity-lane/identity-mail-limits.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import { Tenants } from '../../background/organizations/tenants.js';
 import { DispatchSignal } from '../sends/dispatch-signal.js';
+import { StoredSendsModule } from '../sends/stored-sends.module.js';
 import { Claims } from './claims.js';
 import { DispatchBatch, StuckSends } from './dispatch-batch.js';
 import { CAMPAIGN_LANES, Dispatcher, GENERAL_LANES, type DispatcherLanes } from './dispatcher.js';
@@ -42,7 +46,7 @@ function dispatcherOf(provide: InjectionToken, lanes: DispatcherLanes): FactoryP
  * passes the gate in here meets a transport (messaging.md §1). `gate.boundary.spec.ts` holds the imports to that.
  */
 @Module({
-  imports: [GateChecksModule],
+  imports: [ContentModule, GateChecksModule, PeopleModule, SettingsModule, StoredSendsModule],
   providers: [
     Claims,
     DispatchBatch,

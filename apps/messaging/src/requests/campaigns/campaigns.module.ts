@@ -1,5 +1,8 @@
 import { Module } from '@nestjs/common';
-import { GateChecksModule } from '../../dispatch/gate/gate-checks.module.js';
+import { ContentModule } from '../../content/content.module.js';
+import { DispatchModule } from '../../dispatch/dispatch.module.js';
+import { PeopleModule } from '../../people/people.module.js';
+import { SettingsModule } from '../../settings/settings.module.js';
 import { AcceptanceReader } from '../sends/acceptance-facts.js';
 import { Audiences } from './audiences.js';
 import { CampaignContentCheck } from './campaign-content.js';
@@ -21,7 +24,7 @@ import { RunWorker } from './runs/run-worker.js';
 
 /** Campaigns and their runs. What they send passes the gate as everything does. */
 @Module({
-  imports: [GateChecksModule],
+  imports: [ContentModule, DispatchModule, PeopleModule, SettingsModule],
   controllers: [CampaignsController],
   providers: [
     AcceptanceReader,

@@ -8,9 +8,12 @@ import { DomainChecker } from './dns/domain-checker.js';
 import { DnsRecords } from './dns-records.js';
 import { DomainChecks } from './domain-checks.js';
 import { DomainRecheck } from './domain-recheck.js';
+import { MailSigner } from './mail-signer.js';
+import { ReturnPaths } from './return-paths.js';
 import { SenderDomainsController } from './sender-domains.controller.js';
 import { SenderDomainsService } from './sender-domains.service.js';
 import { VerificationService } from './verification.service.js';
+import { VerifiedSenders } from './verified-senders.js';
 
 /** From which domains organizations send, and whether they are theirs. */
 @Module({
@@ -21,10 +24,13 @@ import { VerificationService } from './verification.service.js';
     DomainChecker,
     DomainChecks,
     DomainRecheck,
+    MailSigner,
     MinuteCalls,
+    ReturnPaths,
     TenantTallies,
     SenderDomainsService,
     VerificationService,
+    VerifiedSenders,
     {
       provide: DnsRecords,
       inject: [MESSAGING_CONFIG],
@@ -32,5 +38,6 @@ import { VerificationService } from './verification.service.js';
         new DnsRecords(keyring, spfInclude, returnHost),
     },
   ],
+  exports: [MailSigner, ReturnPaths, VerifiedSenders],
 })
 export class SenderDomainsModule {}
