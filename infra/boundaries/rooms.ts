@@ -8,6 +8,8 @@ export interface House {
   readonly rooms: readonly string[];
   /** Set where rooms are entered by their doors alone. */
   readonly hasDoors: boolean;
+  /** Sets of rooms none of which imports another of its set, whatever their order. */
+  readonly apart?: readonly (readonly string[])[];
   /** Programs of their own, of an operator: like the app's root they put together what they need of rooms. */
   readonly commands?: readonly string[];
 }
@@ -109,6 +111,27 @@ export const HOUSES: Readonly<Record<string, House>> = {
     ],
     hasDoors: false,
   },
+  messaging: {
+    rooms: [
+      'requests',
+      'reports',
+      'webhook-endpoints',
+      'dispatch',
+      'content',
+      'people',
+      'settings',
+      'providers',
+      'background',
+      'vocabulary',
+      'migrations',
+    ],
+    hasDoors: true,
+    apart: [
+      ['requests', 'reports', 'webhook-endpoints'],
+      ['webhook-endpoints', 'dispatch'],
+      ['content', 'people'],
+    ],
+  },
 };
 
 const workspace = join(import.meta.dirname, '../..');
@@ -144,6 +167,7 @@ export function roomRules(tests: string): IForbiddenRuleType[] {
   return Object.entries(HOUSES).flatMap(([app, house]) => [
     ...ordered(app, house, tests),
     ...(house.hasDoors ? closed(app, house, tests) : []),
+    ...separate(app, house, tests),
     declared(app, house, tests),
   ]);
 }
@@ -172,6 +196,23 @@ function closed(app: string, { rooms, commands = [] }: House, tests: string): IF
       to: { path: `^apps/${app}/src/${room}/`, pathNot: [...door.map(exactly), BODIES] },
     };
   });
+}
+
+function separate(app: string, { apart = [] }: House, tests: string): IForbiddenRuleType[] {
+  return apart.flatMap((rooms) =>
+    rooms.map((room) => ({
+      name: 'rooms-stand-apart',
+      comment: 'Each of these rooms is understood, and changed, without the others; they meet below.',
+      severity: 'error' as const,
+      from: { path: `^apps/${app}/src/${room}/`, pathNot: tests },
+      to: {
+        path: oneOf(
+          app,
+          rooms.filter((other) => other !== room),
+        ),
+      },
+    })),
+  );
 }
 
 function declared(app: string, { rooms }: House, tests: string): IForbiddenRuleType {

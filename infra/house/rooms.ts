@@ -14,7 +14,13 @@ export interface House {
   readonly knot: readonly string[];
   /** Imports, file by file, that run against the order that the app declares, or against that in which fewest do. */
   readonly climbs: readonly string[];
-  /** Folders of two levels, the depth of their imports, and how much of the app the largest holds. */
+  /** The rooms, which are the folders of the first level, and the folders of two levels. */
+  readonly first: Storeys;
+  readonly second: Storeys;
+}
+
+/** Folders, the depth of their imports, and how much of the app the largest holds. */
+interface Storeys {
   readonly rooms: number;
   readonly floors: number;
   readonly largest: { readonly room: string; readonly share: number };
@@ -54,25 +60,36 @@ function houseOf(
   linesOf: (file: string) => number,
 ): House {
   const folders = graphOf(files, imports, 1);
-  const rooms = graphOf(files, imports, 2);
   const order = declaredOrder(app) ?? orderOf(folders, imports, 1);
   const climbs = imports.filter(({ from, to }) => climbing(order, folderOf(from, 1), folderOf(to, 1)));
-  const lines = new Map<string, number>();
-  for (const file of files) {
-    const room = folderOf(file, 2);
-    lines.set(room, (lines.get(room) ?? 0) + linesOf(file));
-  }
-  const all = [...lines.values()].reduce((sum, each) => sum + each, 0);
-  const [largest = '', most = 0] = [...lines].sort(([, one], [, other]) => other - one)[0] ?? [];
+  const storeys = (levels: number): Storeys => {
+    const graph = graphOf(files, imports, levels);
+    const floors = floorsOf(graph, orderOf(graph, imports, levels));
+    return { rooms: graph.size, floors, largest: largestOf(files, linesOf, levels) };
+  };
   return {
     app,
     folders: folders.size,
     knot: knotsOf(folders).sort((one, other) => other.length - one.length)[0] ?? [],
     climbs: climbs.map(({ from, to }) => `${from} → ${to}`),
-    rooms: rooms.size,
-    floors: floorsOf(rooms, orderOf(rooms, imports, 2)),
-    largest: { room: largest, share: most / all },
+    first: storeys(1),
+    second: storeys(2),
   };
+}
+
+function largestOf(
+  files: readonly string[],
+  linesOf: (file: string) => number,
+  levels: number,
+): Storeys['largest'] {
+  const lines = new Map<string, number>();
+  for (const file of files) {
+    const room = folderOf(file, levels);
+    lines.set(room, (lines.get(room) ?? 0) + linesOf(file));
+  }
+  const all = [...lines.values()].reduce((sum, each) => sum + each, 0);
+  const [room = '', most = 0] = [...lines].sort(([, one], [, other]) => other - one)[0] ?? [];
+  return { room, share: most / all };
 }
 
 /** The first folders below `src` on the way to a file. */

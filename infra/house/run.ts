@@ -4,7 +4,8 @@
  * Draws the house in two tables: in how many files a field of contacts is named that are written by hand (`first_name` and
  * `birth_date` unless told), and how the folders of each app hang together. `--list` names the files, the folders in a knot
  * and the imports that climb. A room is a folder of an app, its floor the depth of its imports, a knot folders that import
- * each other in a circle, and a climb an import against their order.
+ * each other in a circle, and a climb an import against their order. The last column counts folders of two levels, and the
+ * floors that these stand on.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -28,13 +29,16 @@ for (const { field, places } of values.field.map((each) => placesOf(root, each))
 }
 
 const linesOf = (file: string): number => readFileSync(join(root, file), 'utf8').split('\n').length;
-console.log('\n| App | Imports that climb | Folders in a knot | Rooms | Floors | Largest room |');
-console.log('|---|---|---|---|---|---|');
-for (const house of await housesOf(linesOf)) {
-  const { app, climbs, knot, folders, rooms, floors, largest } = house;
+console.log(
+  '\n| App | Imports that climb | Folders in a knot | Rooms | Floors | Largest room | Two levels |',
+);
+console.log('|---|---|---|---|---|---|---|');
+for (const { app, climbs, knot, folders, first, second } of await housesOf(linesOf)) {
+  const { rooms, floors, largest } = first;
   const share = `${largest.room} ${Math.round(largest.share * 100)} %`;
+  const below = `${second.rooms} on ${second.floors}`;
   console.log(
-    `| ${app} | ${climbs.length} | ${knot.length} of ${folders} | ${rooms} | ${floors} | ${share} |`,
+    `| ${app} | ${climbs.length} | ${knot.length} of ${folders} | ${rooms} | ${floors} | ${share} | ${below} |`,
   );
   if (values.list)
     for (const each of [...knot.map((folder) => `knot: ${folder}`), ...climbs]) console.log(`  ${each}`);
