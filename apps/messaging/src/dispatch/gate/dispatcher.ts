@@ -11,6 +11,7 @@ import type { ClaimedSend } from './claimed-send.js';
 import { Claims, type DueGroup, type GroupShare } from './claims.js';
 import { DispatchBatch, type BatchOwner } from './dispatch-batch.js';
 import { fairShares, type Wanting } from './fair-shares.js';
+import { holdOf, LateSends } from './late-sends.js';
 import { Slots } from './slots.js';
 import { TenantTurns, type Turn } from '../../background/organizations/tenant-turns.js';
 import { Transports } from '../transports/transports.js';
@@ -85,15 +86,11 @@ interface Offer extends Wanting {
 export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown, BatchOwner {
   stopping = false;
   private readonly slots = new Slots();
-  /** Keyed by claim and send: one whose claim ran out may be in hand twice. */
+  /** Transports of sends in hand, by {@link holdOf}. */
   private readonly transportOf = new Map<string, string>();
   private readonly batches = new Set<Promise<void>>();
   private readonly flights = new Set<Promise<void>>();
-  /** Sends that are still being prepared after their batch has ended, with their transports; and how many such batches a group has. */
-  private readonly lateSends = new Map<string, string | undefined>();
-  private readonly lateOf = new Map<string, number>();
-  /** Groups whose last batch was slow to prepare. */
-  private readonly slow = new Set<string>();
+  private readonly lateSends = new LateSends();
   private readonly rest = new WakeableSleep();
   private readonly pace: Pace;
   private readonly loop: SteadyLoop;
@@ -136,7 +133,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   inFlight(send: ClaimedSend, work: Promise<void>): void {
     const hold = holdOf(send);
-    const late = this.lateSends.get(hold);
+    const late = this.lateSends.transportOf(send);
     if (late !== undefined) this.slots.take(late);
     const key = late ?? this.transportOf.get(hold);
     this.transportOf.delete(hold);
@@ -151,26 +148,15 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** They give back their places until they are ready; while there are such of a group it is given no more. */
   late(sends: readonly ClaimedSend[], work: Promise<void>): void {
-    const groups = new Set(sends.map(groupOf));
-    const holds = sends.map(holdOf);
-    for (const hold of holds) this.lateSends.set(hold, this.transportOf.get(hold));
+    const end = this.lateSends.add(sends, (send) => this.transportOf.get(holdOf(send)));
     this.letGo(sends);
-    for (const group of groups) {
-      this.slow.add(group);
-      this.lateOf.set(group, (this.lateOf.get(group) ?? 0) + 1);
-    }
     const following: Promise<void> = work
       .catch((error: unknown) =>
         log.error({ err: error }, 'Sends that were slow to prepare failed; others take them up'),
       )
       .finally(() => {
         this.flights.delete(following);
-        for (const group of groups) {
-          const left = (this.lateOf.get(group) ?? 1) - 1;
-          if (left > 0) this.lateOf.set(group, left);
-          else this.lateOf.delete(group);
-        }
-        for (const hold of holds) this.lateSends.delete(hold);
+        end();
         this.rest.wake();
       });
     this.flights.add(following);
@@ -216,7 +202,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
   private async shares(): Promise<Share[]> {
     const due = await this.claims.dueGroups(this.own.lanes);
     const wanting = this.inTurn(due).flatMap(({ of: { group, plan }, places }): Offer[] => {
-      const most = this.slow.has(keyOf(group)) ? Math.min(places, MOST_OF_SLOW) : places;
+      const most = this.lateSends.isSlow(group) ? Math.min(places, MOST_OF_SLOW) : places;
       if (!plan) return [{ group, most, maxPerSecond: undefined, transport: undefined }];
       const { transportKey: transport, maxPerSecond } = plan;
       this.slots.allow(transport, Math.ceil(this.transports.of(plan).capacity() * this.own.share));
@@ -231,7 +217,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
 
   /** Tenants take turns, whatever lanes and channels theirs wait in; of what has its turn the first lane comes first. */
   private inTurn(due: readonly DueWithPlan[]): Turn<DueWithPlan>[] {
-    const ready = due.filter(({ group }) => !this.lateOf.has(keyOf(group)));
+    const ready = due.filter(({ group }) => !this.lateSends.isWaitedFor(group));
     const waiting = ready.map((one) => ({ ...one, organizationId: one.group.organizationId }));
     return this.turns.give(waiting, BATCH).sort((one, other) => one.of.group.lane - other.of.group.lane);
   }
@@ -250,12 +236,7 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
       .catch((error: unknown) => log.error({ err: error }, 'A batch of sends failed; others take it up'))
       .finally(() => {
         this.batches.delete(batch);
-        const { true: slow = [], false: left = [] } = Object.groupBy(sends, (send) =>
-          this.lateSends.has(holdOf(send)) ? 'true' : 'false',
-        );
-        this.letGo(left);
-        const late = new Set(slow.map(groupOf));
-        for (const send of left) if (!late.has(groupOf(send))) this.slow.delete(groupOf(send));
+        this.letGo(this.lateSends.judge(sends));
       });
     this.batches.add(batch);
   }
@@ -273,16 +254,4 @@ export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShut
     this.slots.give(transport);
     if (this.slots.roomy(transport, BATCH / 4)) this.rest.wake();
   }
-}
-
-function holdOf({ id, claim }: ClaimedSend): string {
-  return `${claim}/${id}`;
-}
-
-function groupOf({ organizationId, channel, lane }: ClaimedSend): string {
-  return keyOf({ organizationId, channel, lane });
-}
-
-function keyOf({ organizationId, channel, lane }: DueGroup): string {
-  return `${organizationId}/${channel}/${String(lane)}`;
 }
