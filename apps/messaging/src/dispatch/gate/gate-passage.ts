@@ -48,47 +48,77 @@ const SHARE_LOCKS = 'SELECT pg_advisory_xact_lock_shared(lock) FROM unnest($1::b
  */
 const PASS = `
   WITH candidate AS (
-    SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (organization_id uuid, id uuid, claim uuid, channel text,
-      category text, topic text, keys text[], subjects text[], beside uuid, beside_keys text[], contact_id uuid, address text, address_key text,
-      in_flight_as text[], subject text, locale text, provider text, provider_message_id text, by_platform boolean, cap_counted boolean,
-      sender_domain text)
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS c (
+      organization_id uuid, id uuid, claim uuid,
+      channel text, category text, topic text,
+      keys text[], subjects text[], beside uuid, beside_keys text[], in_flight_as text[],
+      contact_id uuid, address text, address_key text, subject text, locale text,
+      provider text, provider_message_id text, by_platform boolean, sender_domain text, cap_counted boolean)
   ), mine AS (
-    SELECT c.*, s.state AS before, s.attempts, s.source_id, s.run_id, s.created_at FROM candidate c
+    SELECT c.*, s.state AS before, s.attempts, s.source_id, s.run_id, s.created_at
+      FROM candidate c
       JOIN sends s ON s.organization_id = c.organization_id AND s.id = c.id
-     WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated') FOR UPDATE OF s
+     WHERE s.claim = c.claim AND s.state IN ('rendering', 'gated')
+       FOR UPDATE OF s
   ), verdict AS (
     SELECT mine.*,
       ${suppressed('mine')}
-        OR mine.beside IS NOT NULL AND EXISTS (SELECT 1 FROM suppressions x WHERE x.organization_id = mine.beside
-          AND x.channel = mine.channel AND x.key = ANY(mine.beside_keys)) AS suppressed,
+        OR mine.beside IS NOT NULL AND EXISTS (
+          SELECT 1 FROM suppressions x
+           WHERE x.organization_id = mine.beside AND x.channel = mine.channel AND x.key = ANY(mine.beside_keys)
+        ) AS suppressed,
       ${optedOut('mine')} AS opted_out,
       ${isCanceled('mine')} AS called_off,
       ${resting('mine')} AS resting
-    FROM mine
+      FROM mine
   ), flight AS (
     INSERT INTO in_flight (organization_id, send_id, attempt, keys, lease_until)
-    SELECT organization_id, id, attempts + 1, keys || subjects || in_flight_as, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
+    SELECT organization_id, id, attempts + 1, keys || subjects || in_flight_as,
+           clock_timestamp() + interval '${FLIGHT_SECONDS} s'
       FROM verdict WHERE ${PASSED}
     UNION ALL
     SELECT beside, id, attempts + 1, beside_keys, clock_timestamp() + interval '${FLIGHT_SECONDS} s'
       FROM verdict WHERE beside IS NOT NULL AND ${PASSED}
-    ON CONFLICT (organization_id, send_id) DO UPDATE SET attempt = excluded.attempt, keys = excluded.keys,
-      lease_until = excluded.lease_until
+    ON CONFLICT (organization_id, send_id) DO UPDATE
+      SET attempt = excluded.attempt, keys = excluded.keys, lease_until = excluded.lease_until
   ), moved AS (
     UPDATE sends s SET
-      state = CASE WHEN v.called_off THEN 'canceled' WHEN v.resting THEN 'held' WHEN v.opted_out THEN 'opted_out' WHEN v.suppressed THEN 'suppressed'
-        ELSE 'dispatching' END,
+      state = CASE
+        WHEN v.called_off THEN 'canceled'
+        WHEN v.resting THEN 'held'
+        WHEN v.opted_out THEN 'opted_out'
+        WHEN v.suppressed THEN 'suppressed'
+        ELSE 'dispatching'
+      END,
+      reason = CASE
+        WHEN v.called_off AND v.run_id IS NULL THEN 'rule_disabled'
+        WHEN v.called_off THEN 'campaign_canceled'
+        WHEN v.resting THEN '${RESTING_REASON}'
+        WHEN v.opted_out THEN 'preference'
+        WHEN v.suppressed THEN 'recipient_suppressed'
+      END,
+      due_at = CASE
+        WHEN ${PASSED} THEN $2::timestamptz
+        WHEN v.resting AND NOT v.called_off THEN 'infinity'
+      END,
       reached = s.reached | send_state_bit('gated'),
-      reason = CASE WHEN v.called_off THEN CASE WHEN v.run_id IS NULL THEN 'rule_disabled' ELSE 'campaign_canceled' END
-        WHEN v.resting THEN '${RESTING_REASON}' WHEN v.opted_out THEN 'preference'
-        WHEN v.suppressed THEN 'recipient_suppressed' END,
       attempts = CASE WHEN ${PASSED} THEN s.attempts + 1 ELSE s.attempts END,
-      due_at = CASE WHEN ${PASSED} THEN $2::timestamptz WHEN v.resting AND NOT v.called_off THEN 'infinity' END,
       claim = CASE WHEN v.resting THEN NULL ELSE s.claim END,
-      release_at = NULL, waiting_since = NULL, updated_at = $3, contact_id = coalesce(v.contact_id, s.contact_id),
-      address = v.address, address_key = v.address_key, subject = v.subject, locale = v.locale, provider = v.provider,
-      provider_message_id = v.provider_message_id, by_platform = v.by_platform, sender_domain = v.sender_domain, cap_counted = s.cap_counted OR (v.cap_counted AND ${PASSED})
-    FROM verdict v WHERE s.organization_id = v.organization_id AND s.id = v.id
+      release_at = NULL,
+      waiting_since = NULL,
+      updated_at = $3,
+      contact_id = coalesce(v.contact_id, s.contact_id),
+      address = v.address,
+      address_key = v.address_key,
+      subject = v.subject,
+      locale = v.locale,
+      provider = v.provider,
+      provider_message_id = v.provider_message_id,
+      by_platform = v.by_platform,
+      sender_domain = v.sender_domain,
+      cap_counted = s.cap_counted OR (v.cap_counted AND ${PASSED})
+      FROM verdict v
+     WHERE s.organization_id = v.organization_id AND s.id = v.id
   )
   SELECT id, before, attempts, suppressed, opted_out, called_off, resting, ${PASSED} AS passed FROM verdict`;
 
