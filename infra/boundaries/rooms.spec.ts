@@ -70,3 +70,37 @@ it.each([
 ])('refuses %s of messaging the import of %s by %s', (from, to, rule) => {
   expect(refusing(from, to)).toEqual([rule]);
 });
+
+const closed = Object.entries(HOUSES).filter(([, { hasDoors }]) => hasDoors);
+
+it.each(closed)('has a door to every room of %s that has a module', (app, { rooms, commands = [] }) => {
+  const open = rooms.filter((room) => doorOf(app, room) === undefined && !commands.includes(room));
+  expect(
+    open.filter((room) => globSync(`apps/${app}/src/${room}/**/*.module.ts`, { cwd: workspace }).length > 0),
+  ).toEqual([]);
+});
+
+/** A rule as far as the paths of both ends go. */
+interface PathRule {
+  readonly name: string;
+  readonly from: { readonly path: string };
+  readonly to: { readonly path: string; readonly pathNot: readonly string[] };
+}
+
+it.each([
+  ['mfa/sign-in-factors.ts', true],
+  ['mfa/mfa.dto.ts', true],
+  ['mfa/factors.store.ts', false],
+  ['vocabulary/signed-in.ts', true],
+])('lets identity’s rooms import %s: %s', (file, legal) => {
+  const imported = `apps/identity/src/${file}`;
+  const importing = 'apps/identity/src/sign-in/interaction-steps.ts';
+  const refused = (roomRules('\\.spec\\.ts$') as unknown as PathRule[]).filter(
+    ({ name, from, to }) =>
+      name === 'rooms-through-their-doors' &&
+      new RegExp(from.path).test(importing) &&
+      new RegExp(to.path).test(imported) &&
+      !to.pathNot.some((pattern) => new RegExp(pattern).test(imported)),
+  );
+  expect(refused).toHaveLength(legal ? 0 : 1);
+});

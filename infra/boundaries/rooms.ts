@@ -83,7 +83,6 @@ export const HOUSES: Readonly<Record<string, House>> = {
   identity: {
     rooms: [
       'operator',
-      'sso-callback',
       'permissions',
       'sign-in',
       'oauth',
@@ -104,12 +103,11 @@ export const HOUSES: Readonly<Record<string, House>> = {
       'organizations',
       'api-keys',
       'roles',
-      'browsers',
-      'link-tokens',
       'vocabulary',
       'migrations',
     ],
-    hasDoors: false,
+    hasDoors: true,
+    commands: ['operator'],
   },
   messaging: {
     rooms: [

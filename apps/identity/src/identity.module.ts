@@ -5,7 +5,7 @@ import { DatabaseModule, ReferencesModule } from '@customer-platform/database';
 import { EventBusModule } from '@customer-platform/event-bus';
 import { AccountModule } from './account/account.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
-import { AuthorizationRegistryModule } from './authorization/authorization-registry.module.js';
+import { AuthorizationRegistryModule } from './authorization/authorization.module.js';
 import { DatabaseAuthorizationSource } from './authorization/database-authorization.source.js';
 import { ImpersonationsModule } from './impersonations/impersonations.module.js';
 import { InvitationsModule } from './invitations/invitations.module.js';
@@ -24,7 +24,6 @@ import { Role } from './roles/role.entity.js';
 import { RolesModule } from './roles/roles.module.js';
 import { SessionsModule } from './sessions/sessions.module.js';
 import { SignInModule } from './sign-in/sign-in.module.js';
-import { SsoCallbackModule } from './sso-callback/sso-callback.module.js';
 import { SsoConnection } from './sso-connections/sso-connection.entity.js';
 import { SsoConnectionsModule } from './sso-connections/sso-connections.module.js';
 import { User } from './users/user.entity.js';
@@ -63,7 +62,6 @@ import { UsersModule } from './users/users.module.js';
     RolesModule,
     SessionsModule,
     SignInModule,
-    SsoCallbackModule,
     SsoConnectionsModule,
     UsersModule,
   ],

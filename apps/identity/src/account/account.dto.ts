@@ -1,7 +1,7 @@
 import { ApiProperty, OmitType, PickType } from '@nestjs/swagger';
 import { IsString, Length } from 'class-validator';
 import { IsImmutable, IsTimeZoneName, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
-import { IsPassword } from '../passwords/is-password.js';
+import { IsPassword } from '../vocabulary/is-password.js';
 import { CreateUserDto, toUserDto, UserDto, type SeenUser } from '../users/user.dto.js';
 
 /** Longer ones are nobody's. */

@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { PasswordsModule } from '../passwords/passwords.module.js';
+import { SessionsModule } from '../sessions/sessions.module.js';
 import { SsoConnectionsModule } from '../sso-connections/sso-connections.module.js';
 import { UsersModule } from '../users/users.module.js';
 import { AccountController } from './account.controller.js';
@@ -10,7 +11,7 @@ import { OwnPassword } from './own-password.js';
 
 /** Lets people read and change their own account and password, and says where they are told what became of it. */
 @Module({
-  imports: [PasswordsModule, SsoConnectionsModule, UsersModule],
+  imports: [PasswordsModule, SessionsModule, SsoConnectionsModule, UsersModule],
   controllers: [AccountController, AccountLinksController],
   providers: [AccountLinks, AccountService, OwnPassword],
 })

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandOwnClient, selfOf } from '../sessions/own-session.js';
+import { OwnSession, selfOf } from '../sessions/own-session.js';
 import { UsersService } from '../users/users.service.js';
 import type { OwnUser, UpdateAccountDto } from './account.dto.js';
 
@@ -20,6 +20,7 @@ export class AccountService {
   constructor(
     private readonly database: Database,
     private readonly users: UsersService,
+    private readonly session: OwnSession,
   ) {}
 
   async read(context: RequestContext): Promise<OwnUser> {
@@ -37,7 +38,7 @@ export class AccountService {
   update(context: RequestContext, body: UpdateAccountDto): Promise<OwnUser> {
     const { userId } = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      await demandOwnClient(tx, context, 'An account is the same');
+      await this.session.demandOwnClient(tx, context, 'An account is the same');
       const { home, has_password: hasPassword } = await find(tx, userId);
       await tx.useOrganization(home);
       const seen = await this.users.updateOwn(tx, { ...context, organizationId: home }, userId, body);

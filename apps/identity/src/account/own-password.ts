@@ -1,13 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
+import { Database, type WorkerTransaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { PasswordAttempts } from '../passwords/password-attempts.js';
 import { PasswordChanges } from '../passwords/password-changes.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { demandUncommon } from '../passwords/password-rules.js';
-import { demandFreshSignIn } from '../sessions/fresh-sign-in.js';
-import { demandOwnClient, selfOf, type Self } from '../sessions/own-session.js';
+import { PasswordRules } from '../passwords/password-rules.js';
+import { OwnSession, selfOf, type Self } from '../sessions/own-session.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import type { ChangePasswordDto } from './account.dto.js';
 
@@ -34,11 +33,12 @@ const HOLDS = 'A password holds';
 export class OwnPassword {
   constructor(
     private readonly database: Database,
+    private readonly session: OwnSession,
     private readonly sso: SsoSignIn,
+    private readonly rules: PasswordRules,
     private readonly passwords: PasswordHashing,
     private readonly attempts: PasswordAttempts,
     private readonly changes: PasswordChanges,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -57,7 +57,7 @@ export class OwnPassword {
     const { email, password_hash: former } = owner;
     if (!(await this.sso.allowsPassword({ userId: self.userId, email }))) throw ssoRequired();
     const current = presentOf(owner, given);
-    await demandUncommon(password, [owner.name, email, owner.organization_name, owner.slug]);
+    await this.rules.demandUncommon(password, [owner.name, email, owner.organization_name, owner.slug]);
     if (current !== undefined) await this.demandRight(context, owner, current);
     if (current?.normalize('NFKC') === password.normalize('NFKC')) throw unchanged();
     const hash = await this.passwords.hash(password, context.ip);
@@ -74,13 +74,13 @@ export class OwnPassword {
 
   /** Whose it is, while the session may do this. */
   private async standing(tx: WorkerTransaction, context: RequestContext, { userId }: Self): Promise<Owner> {
-    const { connection_id: connectionId } = await demandOwnClient(tx, context, HOLDS);
+    const { connection_id: connectionId } = await this.session.demandOwnClient(tx, context, HOLDS);
     const [owner] = await tx.query<Owner>(OWNER, [userId]);
     if (!owner) throw new Problem('invalid_token');
     if (owner.password_hash !== null) return owner;
     // A connection acts in its own organization: a first password would let whoever edits it into the others, too.
     if (connectionId !== null) throw ssoRequired();
-    await demandFreshSignIn(tx, context, this.clock);
+    await this.session.demandFresh(tx, context);
     return owner;
   }
 

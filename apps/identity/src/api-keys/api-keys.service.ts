@@ -3,7 +3,7 @@ import { Audit } from '@customer-platform/audit';
 import { afterLocks, Clock, Database, pageOf, type Transaction } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import type { ApiKeyDto, ApiKeyStatus, CreateApiKeyDto, IssuedApiKeyDto } from './api-key.dto.js';
 import { ApiKeyIssuing, type ApiKeyFacts, type IssuedApiKey } from './api-key.issuing.js';

@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { newId } from '@customer-platform/database';
 import { eventually } from '@customer-platform/testing';
 import { RegistryBench, type Tenant } from './registry.fixture.js';
-import { moduleSettings } from '../organizations/organization-settings.js';
+import { moduleSettings } from '../vocabulary/organizations/organization-settings.js';
 
 /** Who waits for another transaction's lock. */
 const WAITING = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;

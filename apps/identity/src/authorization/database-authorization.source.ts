@@ -14,13 +14,14 @@ import {
   type TenantClaims,
 } from '@customer-platform/authorization';
 import { SigningKeys } from '@customer-platform/database';
-import { moduleSettings } from '../organizations/organization-settings.js';
-import { effectiveLimits } from '../organizations/rate-limits.js';
+import { moduleSettings } from '../vocabulary/organizations/organization-settings.js';
+import { effectiveLimits } from '../vocabulary/organizations/effective-limits.js';
 import { ACCESS_TOKENS, LONGEST_ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { READ_CHANGES, type ChangesRow } from './change.statement.js';
 import { CONFIRM_ACCEPTANCES, NOTE_KEY_USES } from './confirm.statement.js';
 import { permissionsAs } from './permissions-as.js';
-import { withinScopes } from './within-scopes.js';
+import { withinScopes } from '../vocabulary/api-scopes.js';
+import { restrictionOf } from '../vocabulary/restriction.js';
 import { RegistryPool, type NamedStatement } from './registry.pool.js';
 import {
   RESOLVE_API_KEY,
@@ -32,7 +33,6 @@ import {
   RESOLVE_MEMBER,
   RESOLVE_ORGANIZATION,
   RESOLVE_SESSION,
-  restrictionOf,
   type ResolvedKeyRow,
 } from './resolve.statement.js';
 

@@ -1,6 +1,6 @@
-import type { ResolvedCredential } from '@customer-platform/authorization';
-import type { StoredSettings } from '../organizations/organization-settings.js';
-import { ANCESTORS, type AncestorRow } from '../organizations/rate-limits.js';
+import type { StoredSettings } from '../vocabulary/organizations/organization-settings.js';
+import { permissionsOf } from '../roles/role-grants.js';
+import { ANCESTORS, type AncestorRow } from '../vocabulary/organizations/effective-limits.js';
 import type { NamedStatement } from './registry.pool.js';
 
 /**
@@ -65,30 +65,13 @@ SELECT o.id, o.organization_id, o.status, o.settings, o.locale, o.timezone, ${AN
  WHERE o.organization_id = $1 AND o.deleted_at IS NULL`,
 };
 
-/** What a membership permits by all roles assigned. */
-const permissionsOf = (m: string): string => `to_json(ARRAY(
-         SELECT b.permission FROM role_assignments a
-           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
-           JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
-          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id
-          UNION
-         SELECT p.permission FROM role_assignments a
-           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
-           JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
-            AND p.removed_at IS NULL
-          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id AND r.key IS NULL
-          ORDER BY permission))`;
-
-/** Of membership `m`. */
-export const PERMISSIONS_OF_MEMBER = permissionsOf('m');
-
 /** User `$2` as a member of organization `$1`, whether or not signed in, while user and membership stand. */
 export const RESOLVE_MEMBER: NamedStatement = {
   name: 'resolve_member',
   text: `
 SELECT u.id, true AS is_user, m.organization_id, o.status, o.settings, o.locale, o.timezone,
        ${ANCESTORS} AS ancestors, e.epoch::text AS epoch,
-       false AS expired, NULL::float8 AS expires_in_ms, ${PERMISSIONS_OF_MEMBER} AS permissions
+       false AS expired, NULL::float8 AS expires_in_ms, ${permissionsOf('m')} AS permissions
   FROM memberships m
   JOIN users u ON u.id = m.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN organizations o ON o.organization_id = m.organization_id AND o.deleted_at IS NULL
@@ -120,7 +103,7 @@ SELECT s.user_id AS id, s.id AS session_id, s.organization_id, o.status, o.setti
        floor(extract(epoch FROM least(s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions
+       s.api_scopes, ${permissionsOf('m')} AS permissions
   FROM sessions s
   JOIN users u ON u.id = s.user_id AND u.status = 'active' AND u.deleted_at IS NULL
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
@@ -142,7 +125,7 @@ SELECT i.user_id AS id, i.id AS session_id, i.actor_id AS impersonator_id, i.org
        least(i.expires_at, s.expires_at, s.idle_expires_at) <= statement_timestamp() AS expired,
        floor(extract(epoch FROM least(i.expires_at, s.expires_at, s.idle_expires_at) - statement_timestamp()) * 1000)::float8
          AS expires_in_ms,
-       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions, ${permissionsOf('am')} AS impersonator_permissions
+       s.api_scopes, ${permissionsOf('m')} AS permissions, ${permissionsOf('am')} AS impersonator_permissions
   FROM impersonations i
   JOIN sessions s ON s.organization_id = i.organization_id AND s.id = i.actor_session_id AND s.user_id = i.actor_id
    AND s.ended_at IS NULL
@@ -210,13 +193,4 @@ export interface ResolvedKeyRow {
   /** Who acts as the user, and what they may themselves. */
   impersonator_id?: string;
   impersonator_permissions?: string[];
-}
-
-/** What holds all permissions back. */
-export function restrictionOf({
-  status,
-  lacks_mfa: lacksMfa,
-}: Pick<ResolvedKeyRow, 'status' | 'lacks_mfa'>): ResolvedCredential['restriction'] {
-  if (status === 'suspended') return 'organization_suspended';
-  return lacksMfa ? 'mfa_required' : null;
 }

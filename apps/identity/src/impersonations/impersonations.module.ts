@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { retentionOf, type RetentionOptions } from '@customer-platform/database';
+import { RolesModule } from '../roles/roles.module.js';
 import { SessionsModule } from '../sessions/sessions.module.js';
 import { ImpersonationsController } from './impersonations.controller.js';
 import { ImpersonationsService } from './impersonations.service.js';
@@ -14,7 +15,7 @@ const ENDED_IMPERSONATIONS: RetentionOptions = {
 
 /** Users who act as others. */
 @Module({
-  imports: [SessionsModule],
+  imports: [RolesModule, SessionsModule],
   controllers: [ImpersonationsController],
   providers: [ImpersonationsService, retentionOf(ENDED_IMPERSONATIONS)],
 })

@@ -4,10 +4,10 @@ import { afterLocks, Clock, Database, newId, type WorkerTransaction } from '@cus
 import { Outbox } from '@customer-platform/event-bus';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
+import { RoleGrants } from '../roles/role-grants.js';
 import { AccessTokenIssuing } from '../sessions/access-token.issuing.js';
 import { SessionEndings } from '../sessions/session-endings.js';
-import { permissionsOfUser } from '../users/user-standing.js';
 import type { ImpersonationDto, StartImpersonationDto } from './impersonation.dto.js';
 
 /**
@@ -61,6 +61,7 @@ interface Begun {
 export class ImpersonationsService {
   constructor(
     private readonly database: Database,
+    private readonly grants: RoleGrants,
     private readonly accessTokens: AccessTokenIssuing,
     private readonly endings: SessionEndings,
     private readonly audit: Audit,
@@ -146,7 +147,7 @@ export class ImpersonationsService {
     const user = people.find(({ id }) => id === userId);
     if (!user || memberships.length === 0) throw noMember();
     if (user.status !== 'active') throw notActive(user.status);
-    demandHeld(context, await permissionsOfUser(tx, userId));
+    demandHeld(context, await this.grants.heldBy(tx, userId));
     return { userId: principal.id, id: sessionId, row };
   }
 

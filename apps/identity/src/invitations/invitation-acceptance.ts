@@ -6,7 +6,7 @@ import { validateBody, type RequestOrigin } from '@customer-platform/http';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { MembershipsService } from '../memberships/memberships.service.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { demandUncommon } from '../passwords/password-rules.js';
+import { PasswordRules } from '../passwords/password-rules.js';
 import { RoleAssignmentsService } from '../role-assignments/role-assignments.service.js';
 import { AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
 import { SessionBeginnings } from '../sessions/session-beginnings.js';
@@ -70,6 +70,7 @@ export class InvitationAcceptance {
     private readonly database: Database,
     private readonly tokens: InvitationTokens,
     private readonly journal: InvitationJournal,
+    private readonly rules: PasswordRules,
     private readonly passwords: PasswordHashing,
     private readonly arrivals: UserArrivals,
     private readonly memberships: MembershipsService,
@@ -183,7 +184,7 @@ export class InvitationAcceptance {
     const way = await this.sso.forEmail(invitation.email);
     if (way?.enforced) return bySso(way, organizationId, { name, password });
     if (name === undefined || password === undefined) throw missing({ name, password });
-    await demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
+    await this.rules.demandUncommon(password, [name, invitation.email, organization.name, organization.slug]);
     return { name, passwordHash: await this.passwords.hash(password, ip) };
   }
 

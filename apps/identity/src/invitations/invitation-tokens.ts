@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { consoleAddress } from '../vocabulary/console-address.js';
-import { LinkTokens, type NamedToken } from '../link-tokens/link-tokens.js';
+import { LinkTokens, type NamedToken } from '../vocabulary/link-tokens.js';
 
 /** Which token of which invitation; every resend makes another. */
 export type TokenOfInvitation = NamedToken;

@@ -11,7 +11,7 @@ import {
   type ListDefinition,
 } from '@customer-platform/http';
 import { IsEmailAddress } from '../vocabulary/is-email-address.js';
-import { IsPassword } from '../passwords/is-password.js';
+import { IsPassword } from '../vocabulary/is-password.js';
 
 /** States of an invitation (identity.md §3). */
 const INVITATION_STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;

@@ -10,7 +10,7 @@ import {
 } from '@customer-platform/database';
 import { canonicalLocale, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import type { CreateInvitationDto, InvitationDto } from './invitation.dto.js';
 import { InvitationJournal } from './invitation-journal.js';

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 
@@ -11,25 +12,25 @@ SELECT EXISTS (
     JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id
    WHERE m.organization_id = $1 AND r.key = 'owner') AS administrated`;
 
-/**
- * Takes something away that may have made somebody an administrator: an active user assigned `owner`. An organization
- * that has one keeps one. Such changes take turns, so that of the last two only one can go.
- * @throws Problem `last_administrator`
- */
-export async function keepingAnAdministrator<T>(
-  tx: WorkerTransaction,
-  organizationId: string,
-  work: () => Promise<T>,
-): Promise<T> {
-  await tx.query(TAKE_TURNS, [`administrators:${organizationId}`]);
-  const before = await isAdministrated(tx, organizationId);
-  const result = await work();
-  if (before && !(await isAdministrated(tx, organizationId))) {
-    throw new Problem('last_administrator', {
-      detail: 'The organization would be left without an active user who is assigned the role owner.',
-    });
+/** Keeps an administrator, an active user assigned `owner`, in each organization that has one. */
+@Injectable()
+export class Administrators {
+  /**
+   * Takes something away that may have made somebody an administrator. Such changes take turns, so that of the last two
+   * only one can go.
+   * @throws Problem `last_administrator`
+   */
+  async keepingOne<T>(tx: WorkerTransaction, organizationId: string, work: () => Promise<T>): Promise<T> {
+    await tx.query(TAKE_TURNS, [`administrators:${organizationId}`]);
+    const before = await isAdministrated(tx, organizationId);
+    const result = await work();
+    if (before && !(await isAdministrated(tx, organizationId))) {
+      throw new Problem('last_administrator', {
+        detail: 'The organization would be left without an active user who is assigned the role owner.',
+      });
+    }
+    return result;
   }
-  return result;
 }
 
 async function isAdministrated(tx: WorkerTransaction, organizationId: string): Promise<boolean> {

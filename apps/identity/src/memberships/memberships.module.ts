@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { SessionsModule } from '../sessions/sessions.module.js';
+import { Administrators } from './administrators.js';
 import { InternalMembershipsController } from './internal-memberships.controller.js';
 import { InternalMembershipsService } from './internal-memberships.service.js';
 import { MembershipsController } from './memberships.controller.js';
@@ -9,7 +10,7 @@ import { MembershipsService } from './memberships.service.js';
 @Module({
   imports: [SessionsModule],
   controllers: [InternalMembershipsController, MembershipsController],
-  providers: [InternalMembershipsService, MembershipsService],
-  exports: [MembershipsService],
+  providers: [Administrators, InternalMembershipsService, MembershipsService],
+  exports: [Administrators, MembershipsService],
 })
 export class MembershipsModule {}

@@ -13,7 +13,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { SessionEndings } from '../sessions/session-endings.js';
-import { keepingAnAdministrator } from './administrators.js';
+import { Administrators } from './administrators.js';
 import type { MembershipDto } from './membership.dto.js';
 
 interface MembershipRow {
@@ -46,6 +46,7 @@ export class MembershipsService {
   constructor(
     private readonly database: Database,
     private readonly sessions: SessionEndings,
+    private readonly administrators: Administrators,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -101,7 +102,7 @@ export class MembershipsService {
     const [id, userId] = 'id' in key ? [key.id, null] : [null, key.userId];
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(organizationId);
-      await keepingAnAdministrator(tx, organizationId, async () => {
+      await this.administrators.keepingOne(tx, organizationId, async () => {
         const [row] = await tx.query<MembershipRow>(LOCK, [organizationId, id, userId]);
         if (!row) throw new Problem('not_found');
         await this.endRow(tx, context, row);

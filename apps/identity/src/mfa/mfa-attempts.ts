@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
-import { connectionOf, type CameIn } from '../sessions/session-authentication.js';
+import { SessionAuthentication, type CameIn } from '../sessions/session-authentication.js';
 
 /** So many wrong codes are forgiven in so long (identity.md §5). */
 const MOST_WRONG = 5;
@@ -30,6 +30,7 @@ export async function takeTurns(tx: WorkerTransaction, userId: string): Promise<
 export class MfaAttempts {
   constructor(
     private readonly database: Database,
+    private readonly authentication: SessionAuthentication,
     private readonly clock: Clock,
   ) {}
 
@@ -46,7 +47,7 @@ export class MfaAttempts {
     const attempt = async (tx: WorkerTransaction): Promise<T | undefined> => {
       await takeTurns(tx, userId);
       const by = await cameIn(tx);
-      const connection = await connectionOf(tx, by);
+      const connection = await this.authentication.connectionOf(tx, by);
       await this.demandRoom(tx, userId, connection);
       const result = await work(tx, by);
       if (result === undefined) await tx.query(NOTE, [userId, newId(), this.clock.now(), connection]);

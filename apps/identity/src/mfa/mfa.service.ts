@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Database, type WorkerTransaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandFreshSignIn, FRESH_MS } from '../sessions/fresh-sign-in.js';
-import { demandOwnClient, selfOf, type Self, type Standing } from '../sessions/own-session.js';
-import { reachesAll, type CameIn } from '../sessions/session-authentication.js';
+import { FRESH_MS, OwnSession, selfOf, type Self, type Standing } from '../sessions/own-session.js';
+import { SessionAuthentication, type CameIn } from '../sessions/session-authentication.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -16,6 +15,9 @@ UPDATE sessions SET mfa_at = $3, amr = ARRAY(SELECT DISTINCT unnest(amr || $4::t
  WHERE organization_id = $1 AND id = $2 AND ended_at IS NULL RETURNING id`;
 const HOLDS = 'A second factor holds';
 
+/** The state of the session, and by which connection it was begun. */
+type Arrived = Standing & Pick<CameIn, 'connectionId'>;
+
 /**
  * Second factors of the calling user (identity.md §5). They hold in every organization, while a token is of one and in
  * the hands of its client: no tenant's client changes them, or uses up the wrong codes that are forgiven.
@@ -24,6 +26,8 @@ const HOLDS = 'A second factor holds';
 export class MfaService {
   constructor(
     private readonly database: Database,
+    private readonly session: OwnSession,
+    private readonly authentication: SessionAuthentication,
     private readonly attempts: MfaAttempts,
     private readonly factors: FactorsStore,
     private readonly codes: RecoveryCodesStore,
@@ -55,14 +59,14 @@ export class MfaService {
   enroll(context: RequestContext, name: string): Promise<EnrolledFactorDto> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      const standing = await inOwnClient(context)(tx);
+      const standing = await this.inOwnClient(context)(tx);
       await this.factors.forgetStale(tx, self.userId);
       const factors = await this.factors.list(tx, self.userId);
       if (factors.some(isConfirmed)) this.demandSecondFactor(standing, FRESH_MS);
       else {
-        await demandReach(tx, self, standing);
+        await this.demandReach(tx, self, standing);
         // Whoever has come upon a session would lock its user out of all others.
-        await demandFreshSignIn(tx, context, this.clock);
+        await this.session.demandFresh(tx, context);
       }
       return this.factors.enroll(tx, self.userId, name, factors);
     });
@@ -75,13 +79,13 @@ export class MfaService {
   verifyCode(context: RequestContext, factorId: string, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
     const { userId, sessionId } = self;
-    return this.attempts.attempt(userId, inOwnClient(context), async (tx, standing) => {
+    return this.attempts.attempt(userId, this.inOwnClient(context), async (tx, standing) => {
       const factors = await this.factors.list(tx, userId);
       const factor = factors.find(({ id }) => id === factorId);
       if (factor && !isConfirmed(factor)) {
         // One that was begun while there was none yet becomes no further one by the first factor alone.
         if (factors.some(isConfirmed)) this.demandSecondFactor(standing);
-        else await demandReach(tx, self, standing);
+        else await this.demandReach(tx, self, standing);
       }
       if (!factor || !(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.gain(tx, context, self, ['otp', 'mfa']);
@@ -96,7 +100,7 @@ export class MfaService {
   /** A recovery code, which is used up. @throws Problem `user_not_managed` */
   verifyRecoveryCode(context: RequestContext, code: string): Promise<VerifiedDto> {
     const self = selfOf(context);
-    return this.attempts.attempt(self.userId, inOwnClient(context), async (tx) => {
+    return this.attempts.attempt(self.userId, this.inOwnClient(context), async (tx) => {
       const used = await this.codes.use(tx, self.userId, code);
       if (used === undefined) return undefined;
       await this.gain(tx, context, self, ['mfa']);
@@ -112,7 +116,7 @@ export class MfaService {
   replaceRecoveryCodes(context: RequestContext): Promise<string[]> {
     const self = selfOf(context);
     return this.database.acrossOrganizations(async (tx) => {
-      this.demandSecondFactor(await demandOwnClient(tx, context, HOLDS), FRESH_MS);
+      this.demandSecondFactor(await this.session.demandOwnClient(tx, context, HOLDS), FRESH_MS);
       const codes = await this.codes.replace(tx, self.userId);
       await this.journal.recoveryCodesReplaced(tx, context, self.userId);
       return codes;
@@ -148,26 +152,24 @@ export class MfaService {
       recovery_codes_left: await this.codes.left(tx, userId),
     };
   }
-}
 
-type Arrived = Standing & Pick<CameIn, 'connectionId'>;
+  /** The state of the session and how it was begun. @throws Problem `user_not_managed`, `invalid_token` */
+  private inOwnClient(context: RequestContext): (tx: WorkerTransaction) => Promise<Arrived> {
+    return async (tx) => {
+      const standing = await this.session.demandOwnClient(tx, context, HOLDS);
+      return { ...standing, connectionId: standing.connection_id ?? undefined };
+    };
+  }
 
-/** The state of the session and how it was begun. @throws Problem `user_not_managed`, `invalid_token` */
-function inOwnClient(context: RequestContext): (tx: WorkerTransaction) => Promise<Arrived> {
-  return async (tx) => {
-    const standing = await demandOwnClient(tx, context, HOLDS);
-    return { ...standing, connectionId: standing.connection_id ?? undefined };
-  };
-}
-
-/** @throws Problem `user_not_managed` in a session by a connection, of who is in an organization that it does not lead to */
-async function demandReach(
-  tx: WorkerTransaction,
-  { userId }: Self,
-  { connectionId }: Arrived,
-): Promise<void> {
-  if (await reachesAll(tx, { userId, connectionId })) return;
-  throw new Problem('user_not_managed', {
-    detail: `${HOLDS} in all organizations, and this sign-in is good for one: sign in with a password to set it up.`,
-  });
+  /** @throws Problem `user_not_managed` in a session by a connection, of who is in an organization that it does not lead to */
+  private async demandReach(
+    tx: WorkerTransaction,
+    { userId }: Self,
+    { connectionId }: Arrived,
+  ): Promise<void> {
+    if (await this.authentication.reachesAll(tx, { userId, connectionId })) return;
+    throw new Problem('user_not_managed', {
+      detail: `${HOLDS} in all organizations, and this sign-in is good for one: sign in with a password to set it up.`,
+    });
+  }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { AuditContext } from '@customer-platform/audit';
 import { Database, type WorkerTransaction } from '@customer-platform/database';
-import { reachesAll, type CameIn } from '../sessions/session-authentication.js';
+import { SessionAuthentication, type CameIn } from '../sessions/session-authentication.js';
 import { FactorsStore, isConfirmed } from './factors.store.js';
 import { MfaAttempts } from './mfa-attempts.js';
 import { MfaJournal } from './mfa-journal.js';
@@ -30,6 +30,7 @@ export interface GivesFactor {
 export class SignInFactors {
   constructor(
     private readonly database: Database,
+    private readonly authentication: SessionAuthentication,
     private readonly attempts: MfaAttempts,
     private readonly factors: FactorsStore,
     private readonly codes: RecoveryCodesStore,
@@ -90,7 +91,7 @@ export class SignInFactors {
   async enroll(cameIn: CameIn, begun: string | undefined): Promise<EnrolledFactorDto | undefined> {
     const { userId } = cameIn;
     return this.database.acrossOrganizations(async (tx) => {
-      if (!(await reachesAll(tx, cameIn))) return undefined;
+      if (!(await this.authentication.reachesAll(tx, cameIn))) return undefined;
       await this.factors.forgetStale(tx, userId);
       const factors = await this.factors.list(tx, userId);
       const waiting = factors.find((factor) => factor.id === begun && !isConfirmed(factor));
@@ -122,7 +123,8 @@ export class SignInFactors {
         return { amr: AMR, recoveryCodes };
       }
       // Whoever has one by now is asked for that: only who has none sets one up by a password alone.
-      if (!factor || factors.some(isConfirmed) || !(await reachesAll(tx, cameIn))) return { over: true };
+      if (!factor || factors.some(isConfirmed) || !(await this.authentication.reachesAll(tx, cameIn)))
+        return { over: true };
       if (!(await this.factors.take(tx, userId, factor, code))) return undefined;
       await this.factors.confirm(tx, cameIn, factorId);
       const codes = await this.journal.confirmed(tx, context, { userId, factorId, isFirst: true });

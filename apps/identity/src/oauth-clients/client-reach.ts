@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import type { OAuthClient } from './oauth-client.entity.js';
 
 const IS_ROOT = 'SELECT parent_id IS NULL AS is_root FROM organizations WHERE organization_id = $1';

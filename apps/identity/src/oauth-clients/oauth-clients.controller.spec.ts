@@ -1,7 +1,7 @@
 import { itBehavesLikeASoftDeletableResource, expectProblem, expectStatus } from '@customer-platform/testing';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { startResources, type ResourceApp } from '../resource-app.fixture.js';
-import { hashClientSecret } from './client-secret.js';
+import { hashClientSecret } from '../vocabulary/client-secret.js';
 import type { OAuthClientDto, OAuthClientWithSecretDto } from './oauth-client.dto.js';
 
 const CLIENTS = '/v1/identity/oauth-clients';

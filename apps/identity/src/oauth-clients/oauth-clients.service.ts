@@ -9,12 +9,12 @@ import {
 } from '@customer-platform/database';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import { SessionSweep } from '../sessions/session-sweep.js';
 import { ClientReach } from './client-reach.js';
 import { demandCoherent } from './client-rules.js';
-import { hashClientSecret, newClientSecret } from './client-secret.js';
+import { hashClientSecret, newClientSecret } from '../vocabulary/client-secret.js';
 import type { CreateOAuthClientDto, ShownClient, UpdateOAuthClientDto } from './oauth-client.dto.js';
 import { OAuthClient, FIELDS, oauthClientEvent } from './oauth-client.entity.js';
 

@@ -1,10 +1,9 @@
 import { Caller, eventually, expectProblem, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
-import { withinScopes } from '../authorization/within-scopes.js';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { PageVisitor } from '../sign-in/page-visitor.fixture.js';
 import { aChallenge, Browser, ISSUER, signsIn, TestClient, type Answers } from './browser.fixture.js';
-import { API_SCOPES, apiScopesIn, mistypedIn } from './api-scopes.js';
+import { API_SCOPES, apiScopesIn, mistypedIn, withinScopes } from '../vocabulary/api-scopes.js';
 
 const ROLES = '/v1/identity/roles';
 const aRole = { name: 'Anything', kind: 'human' };

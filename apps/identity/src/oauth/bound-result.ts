@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { InteractionResults } from 'oidc-provider';
-import { BrowserBinding } from '../browsers/browser-binding.js';
+import { BrowserBinding } from '../pages/browser-binding.js';
 
 /** The part of a sign-in's result that binds it to the browser in which somebody has authenticated. */
 export function boundTo({ hash }: BrowserBinding): { browser: string } {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import type { AdapterPayload } from 'oidc-provider';
-import { NETWORKS_OF_A_SITE } from '../passwords/network-of.js';
+import { NETWORKS_OF_A_SITE } from '../vocabulary/network-of.js';
 
 /** What is kept of a browser: who has signed in with it, and sign-ins under way. */
 export type BrowserStateKind = 'Interaction' | 'Session';

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { Caller, expectStatus } from '@customer-platform/testing';
 import type { IdentityBench, TestOrganization } from '../identity-app.fixture.js';
 import type { OAuthClientWithSecretDto } from '../oauth-clients/oauth-client.dto.js';
-import { BrowserBinding } from '../browsers/browser-binding.js';
+import { BrowserBinding } from '../pages/browser-binding.js';
 import { Interactions, type Interaction, type InteractionResult } from './interactions.js';
 
 /** Where the service believes to be. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ApplicationPassport } from '@customer-platform/http';
-import { hashClientSecret, newClientSecret } from '../oauth-clients/client-secret.js';
+import { hashClientSecret, newClientSecret } from '../vocabulary/client-secret.js';
 import { ClientSecretStrategy } from './client-secret.strategy.js';
 
 describe('the secret of a client', () => {

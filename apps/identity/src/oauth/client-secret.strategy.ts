@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { ApplicationPassport, CredentialStrategy } from '@customer-platform/http';
-import { isClientSecret } from '../oauth-clients/client-secret.js';
+import { isClientSecret } from '../vocabulary/client-secret.js';
 
 /** The secret that a client shows in the header or the form, as the protocol's library has read it. */
 interface ShownSecret {

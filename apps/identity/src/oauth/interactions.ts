@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { errors, type InteractionResults, type Interaction as ProviderInteraction } from 'oidc-provider';
-import type { SignedIn } from '../sessions/signed-in.js';
-import type { BrowserBinding } from '../browsers/browser-binding.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
+import type { BrowserBinding } from '../pages/browser-binding.js';
 import { boundTo, isFor } from './bound-result.js';
 import { BrowserStates } from './browser-states.js';
 import { platformClient } from './client-metadata.js';

@@ -4,9 +4,9 @@ import {
   DEFAULT_SETTINGS,
   defaultMfaPolicy,
   type OrganizationSettings,
-} from '../organizations/organization-settings.js';
-import { NO_BRANDING, type Branding } from '../organizations/branding.js';
-import { leadsTo, wayOf, type CameIn } from '../sessions/session-authentication.js';
+} from '../vocabulary/organizations/organization-settings.js';
+import { NO_BRANDING, type Branding } from '../vocabulary/organizations/branding.js';
+import { leadsTo, SessionAuthentication, type CameIn } from '../sessions/session-authentication.js';
 import type { PlatformClient } from './client-metadata.js';
 
 /** So many are offered on one page; of more one searches. */
@@ -78,7 +78,10 @@ const LOOK = `SELECT name, settings -> 'branding' AS branding FROM organizations
 export class OrganizationChoice {
   private readonly mfaPolicy = defaultMfaPolicy();
 
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly authentication: SessionAuthentication,
+  ) {}
 
   /** By name, as far as one page goes; those whose name begins with `search`. */
   async offered(
@@ -136,7 +139,7 @@ export class OrganizationChoice {
   ): Promise<OrganizationRow[]> {
     const values = [cameIn.userId, organizationId, organizations === 'tree', text];
     return this.database.acrossOrganizations(async (tx) => {
-      const { only, closed } = await wayOf(tx, cameIn);
+      const { only, closed } = await this.authentication.wayOf(tx, cameIn);
       return tx.query<OrganizationRow>(statement, [...values, only, closed, this.mfaPolicy]);
     });
   }

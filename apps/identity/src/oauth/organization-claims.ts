@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '@customer-platform/database';
-import { PERMISSIONS_OF_MEMBER, restrictionOf } from '../authorization/resolve.statement.js';
-import { withinScopes } from '../authorization/within-scopes.js';
-import { NO_BRANDING, type Branding } from '../organizations/branding.js';
+import { permissionsOf } from '../roles/role-grants.js';
+import { withinScopes } from '../vocabulary/api-scopes.js';
+import { NO_BRANDING, type Branding } from '../vocabulary/organizations/branding.js';
+import { restrictionOf } from '../vocabulary/restriction.js';
 import type { GrantOf } from './grant-id.js';
 import { OrganizationChoice, type NamedOrganization, type Reach } from './organization-choice.js';
 
@@ -22,7 +23,7 @@ export const ORGANIZATION_CLAIMS = [
 const STANDING = `
 SELECT o.organization_id AS id, o.name, o.slug, o.locale, o.timezone, o.settings -> 'branding' AS branding, o.status,
        coalesce(o.settings ->> 'mfa_policy', 'optional') = 'required' AND NOT 'mfa' = ANY (s.amr) AS lacks_mfa,
-       s.api_scopes, ${PERMISSIONS_OF_MEMBER} AS permissions
+       s.api_scopes, ${permissionsOf('m')} AS permissions
   FROM sessions s
   JOIN memberships m ON m.organization_id = s.organization_id AND m.user_id = s.user_id
   JOIN organizations o ON o.organization_id = s.organization_id AND o.deleted_at IS NULL

@@ -6,7 +6,7 @@ import { ApplicationPassport } from '@customer-platform/http';
 import { decodeJwt, decodeProtectedHeader, jwtVerify, type JWTPayload } from 'jose';
 import Provider, { errors, type AccessToken, type ClientCredentials } from 'oidc-provider';
 import { ACCESS_TOKENS, AccessTokenIssuing, type TokenSession } from '../sessions/access-token.issuing.js';
-import { scopeThatHolds } from './api-scopes.js';
+import { scopeThatHolds } from '../vocabulary/api-scopes.js';
 import { ClientMetadata, isRefreshable, platformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { Exchanges, usedBefore } from './exchanges.js';

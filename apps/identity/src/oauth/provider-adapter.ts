@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import Provider, { errors, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from 'oidc-provider';
 import { clientAddress } from '@customer-platform/http';
-import { networkOf, siteOf } from '../passwords/network-of.js';
+import { networkOf, siteOf } from '../vocabulary/network-of.js';
 import type { EndedReason } from '../sessions/session.dto.js';
 import { isFor } from './bound-result.js';
 import { BrowserStates, type Beginner, type BrowserStateKind } from './browser-states.js';

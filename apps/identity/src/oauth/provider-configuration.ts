@@ -2,7 +2,7 @@ import type { JWK as StoredJwk } from 'jose';
 import type { Client, Configuration, KoaContextWithOIDC, RefreshToken } from 'oidc-provider';
 import { ACCESS_TOKEN_LIFE_S } from '../sessions/access-token.issuing.js';
 import { CLAIMS, type Accounts } from './accounts.js';
-import { API_SCOPES } from './api-scopes.js';
+import { API_SCOPES } from '../vocabulary/api-scopes.js';
 import { isRefreshable, OWN_METADATA, platformClient } from './client-metadata.js';
 import { ID_TOKEN_ALGORITHM, ID_TOKEN_LIFE_S } from './id-tokens.js';
 import type { ProviderAdapters } from './provider-adapter.js';

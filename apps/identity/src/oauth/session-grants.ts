@@ -7,8 +7,7 @@ import type { EndedReason } from '../sessions/session.dto.js';
 import { SessionBeginnings, type Authentication } from '../sessions/session-beginnings.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import type { TokenSession } from '../sessions/access-token.issuing.js';
-import { vouches } from '../sessions/sso-vouching.js';
-import { GOES_ON } from '../sessions/session-authentication.js';
+import { GOES_ON, SessionAuthentication } from '../sessions/session-authentication.js';
 import { epochSeconds } from './epoch-seconds.js';
 import { fromGrantId, toGrantId, type GrantOf } from './grant-id.js';
 
@@ -168,6 +167,7 @@ const DEFAULT_IDLE_MINUTES = 30;
 export class SessionGrants {
   constructor(
     private readonly database: Database,
+    private readonly authentication: SessionAuthentication,
     private readonly beginnings: SessionBeginnings,
     private readonly endings: SessionEndings,
     private readonly clock: Clock,
@@ -260,7 +260,9 @@ export class SessionGrants {
       const [row] = await tx.query<{ trusted: boolean }>(TRUSTED, values);
       if (row?.trusted !== true) return false;
       const { connectionId } = await signInOf(tx, browser, userId, since);
-      return connectionId === undefined || vouches(tx, connectionId, userId, { hold: false });
+      return (
+        connectionId === undefined || this.authentication.vouches(tx, connectionId, userId, { hold: false })
+      );
     });
   }
 
@@ -281,7 +283,9 @@ export class SessionGrants {
 
   /** Whether it would let the user in now. */
   connectionVouches(connectionId: string, userId: string): Promise<boolean> {
-    return this.database.acrossOrganizations((tx) => vouches(tx, connectionId, userId, { hold: false }));
+    return this.database.acrossOrganizations((tx) =>
+      this.authentication.vouches(tx, connectionId, userId, { hold: false }),
+    );
   }
 
   /** Whether an authentication of a moment ago still counts. */

@@ -1,7 +1,7 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { isStorableText } from '@customer-platform/http';
 import { errors, type KoaContextWithOIDC } from 'oidc-provider';
-import { API_SCOPES, mistypedIn } from './api-scopes.js';
+import { API_SCOPES, mistypedIn } from '../vocabulary/api-scopes.js';
 import { platformClient } from './client-metadata.js';
 
 /** The prompt by which a client lets people sign in as somebody else (OpenID Connect Core 3.1.2.1). */

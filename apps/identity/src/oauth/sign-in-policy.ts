@@ -11,11 +11,11 @@ import {
   type KoaContextWithOIDC,
   type Session,
 } from 'oidc-provider';
-import { apiScopesIn, isSameReach } from './api-scopes.js';
+import { apiScopesIn, isSameReach } from '../vocabulary/api-scopes.js';
 import { isAnybodys, platformClient, type PlatformClient } from './client-metadata.js';
 import { available } from './database-away.js';
 import { OrganizationChoice, type OpenOrganization } from './organization-choice.js';
-import { counted } from '../sessions/sign-in-metrics.js';
+import { counted } from '../vocabulary/sign-in-metrics.js';
 import type { CameIn } from '../sessions/session-authentication.js';
 import { SessionGrants } from './session-grants.js';
 import { SELECT_ACCOUNT } from './sign-in-parameters.js';

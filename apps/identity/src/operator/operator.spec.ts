@@ -4,7 +4,7 @@ import { PERMISSIONS } from '@customer-platform/permissions';
 import { testDatabase, type TestDatabase } from '@customer-platform/testing';
 import type { DatabaseAuthorizationSource } from '../authorization/database-authorization.source.js';
 import { migrations } from '../migrations/index.js';
-import { moduleSettings } from '../organizations/organization-settings.js';
+import { moduleSettings } from '../vocabulary/organizations/organization-settings.js';
 import { anOperator, ROOT, type OperatorBench } from './operator.fixture.js';
 import { type CreateOrganization, type EquippedOrganization } from './operator.js';
 

@@ -8,7 +8,7 @@ import { FailureAllowance } from '@customer-platform/http';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
 import { FactorRemoval, type RemovedFactors } from '../mfa/factor-removal.js';
 import { takeTurns } from '../mfa/mfa-attempts.js';
-import type { RateLimits } from '../organizations/organization-settings.js';
+import type { RateLimits } from '../vocabulary/organizations/organization-settings.js';
 import { ConsoleClient, type RegisteredConsole } from '../oauth-clients/console-client.js';
 import { EndingsInPieces, type Ending, type PieceEnded } from '../sessions/endings-in-pieces.js';
 import {

@@ -2,7 +2,7 @@ import { Controller } from '@nestjs/common';
 import { InternalEndpoint } from '@customer-platform/authorization';
 import { Database, type RetentionPage } from '@customer-platform/database';
 import { IsUUID, MayBeAbsent, Query } from '@customer-platform/http';
-import type { RetentionSettings } from './organization-settings.js';
+import type { RetentionSettings } from '../vocabulary/organizations/organization-settings.js';
 
 const AT_ONCE = 500;
 

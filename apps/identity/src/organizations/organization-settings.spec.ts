@@ -7,7 +7,7 @@ import { DatabaseAuthorizationSource } from '../authorization/database-authoriza
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { aMemberKey } from '../roles/ways-to-give.fixture.js';
 import type { CreatedOrganizationDto, OrganizationDto } from './organization.dto.js';
-import { defaultMfaPolicy } from './organization-settings.js';
+import { defaultMfaPolicy } from '../vocabulary/organizations/organization-settings.js';
 
 const ORGANIZATIONS = '/v1/identity/organizations';
 

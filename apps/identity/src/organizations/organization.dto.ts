@@ -26,10 +26,13 @@ import {
   PatchOf,
   SameAs,
 } from '@customer-platform/http';
-import { COLOR, faultOfLogo } from './branding.js';
-import { readMemberJwk, type MemberJwk } from './member-jwk.js';
+import { COLOR, faultOfLogo } from '../vocabulary/organizations/branding.js';
+import { readMemberJwk, type MemberJwk } from '../vocabulary/organizations/member-jwk.js';
 import { ORGANIZATION_STATUSES } from './organization.entity.js';
-import { MFA_POLICIES, type OrganizationSettings } from './organization-settings.js';
+import {
+  MFA_POLICIES,
+  type OrganizationSettings,
+} from '../vocabulary/organizations/organization-settings.js';
 
 /** An organization is named by its id or its slug: no slug has the form of an id. */
 const SLUG = /^(?!\w{8}(?:-\w{4}){3}-\w{12}$)[a-z0-9-]{3,63}$/;

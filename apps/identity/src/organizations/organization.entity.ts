@@ -1,6 +1,6 @@
 import type { SoftDeletable, ResourceChange } from '@customer-platform/database';
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { StoredSettings } from './organization-settings.js';
+import type { StoredSettings } from '../vocabulary/organizations/organization-settings.js';
 
 /** States of an organization (identity.md §2). */
 export const ORGANIZATION_STATUSES = ['active', 'suspended'] as const;

@@ -4,7 +4,7 @@ import { Clock, newId, postgresFailure, type WorkerTransaction } from '@customer
 import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
 import { BuiltInPermissions } from '../roles/built-in.permissions.js';
-import type { RateLimits, StoredSettings } from './organization-settings.js';
+import type { RateLimits, StoredSettings } from '../vocabulary/organizations/organization-settings.js';
 import { ancestorsOf, demandRoomBelow, demandWithin } from './rate-limits.js';
 
 /** An organization to be founded. */

@@ -19,9 +19,9 @@ import {
 import { PERMISSIONS, type Permission } from '@customer-platform/permissions';
 import { Problem } from '@customer-platform/problem-json';
 import { ApiKeyIssuing, type IssuedApiKey } from '../api-keys/api-key.issuing.js';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { OrganizationFounding } from './organization.founding.js';
-import { readMemberJwk, type MemberJwk } from './member-jwk.js';
+import { readMemberJwk, type MemberJwk } from '../vocabulary/organizations/member-jwk.js';
 import type { CreateOrganizationDto, SettingsDto, UpdateOrganizationDto } from './organization.dto.js';
 import { Organization, organizationEvent } from './organization.entity.js';
 import {
@@ -31,9 +31,10 @@ import {
   type RetentionSettings,
   type OrganizationSettings,
   type StoredSettings,
-} from './organization-settings.js';
+} from '../vocabulary/organizations/organization-settings.js';
 import { organizationReferences } from './organization-references.js';
-import { ancestorsOf, demandRoomBelow, demandWithin, effectiveLimits } from './rate-limits.js';
+import { effectiveLimits } from '../vocabulary/organizations/effective-limits.js';
+import { ancestorsOf, demandRoomBelow, demandWithin } from './rate-limits.js';
 import type { SeenOrganization } from './to-organization-dto.js';
 
 const IN_REACH = `SELECT FROM organizations WHERE organization_id = $2 AND path @> ARRAY[$1::uuid]`;

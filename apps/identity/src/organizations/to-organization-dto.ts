@@ -1,6 +1,10 @@
 import type { OrganizationDto } from './organization.dto.js';
 import type { Organization } from './organization.entity.js';
-import { effectiveSettings, type OrganizationSettings, type RateLimits } from './organization-settings.js';
+import {
+  effectiveSettings,
+  type OrganizationSettings,
+  type RateLimits,
+} from '../vocabulary/organizations/organization-settings.js';
 
 /** An organization with the rate limits that hold for it, which depend on those above it. */
 export interface SeenOrganization {

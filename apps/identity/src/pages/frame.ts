@@ -1,4 +1,4 @@
-import type { Branding } from '../organizations/branding.js';
+import type { Branding } from '../vocabulary/organizations/branding.js';
 import { html, type Html, type Piece } from './html.js';
 import type { Language } from './languages.js';
 

@@ -1,14 +1,14 @@
-import { ENGLISH, type Words } from './words.en.js';
-import { SPANISH } from './words.es.js';
+import { ENGLISH, type PageMessages } from './messages.en.js';
+import { SPANISH } from './messages.es.js';
 
 /** The languages that the pages speak. */
 export type Language = 'en' | 'es';
 
-const WORDS: Readonly<Record<Language, Words>> = { en: ENGLISH, es: SPANISH };
+const MESSAGES: Readonly<Record<Language, PageMessages>> = { en: ENGLISH, es: SPANISH };
 
 /** What the pages say in a language. */
-export function wordsOf(language: Language): Words {
-  return WORDS[language];
+export function messagesOf(language: Language): PageMessages {
+  return MESSAGES[language];
 }
 
 /**

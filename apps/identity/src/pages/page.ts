@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { html, Html, type Piece } from './html.js';
-import { NO_BRANDING, type Branding } from '../organizations/branding.js';
+import { NO_BRANDING, type Branding } from '../vocabulary/organizations/branding.js';
 import type { Language } from './languages.js';
 import { brandStyle, sourceOf, STYLE, STYLE_SOURCE } from './style.js';
 

@@ -1,7 +1,7 @@
-import { NO_BRANDING } from '../organizations/branding.js';
+import { NO_BRANDING } from '../vocabulary/organizations/branding.js';
 import type { Frame } from './frame.js';
 import { html } from './html.js';
-import { wordsOf, type Language } from './languages.js';
+import { messagesOf, type Language } from './languages.js';
 import type { Page } from './page.js';
 import {
   errorPage,
@@ -148,7 +148,7 @@ const FAILURES: Readonly<Record<Failure, true>> = {
 
 /** Each that says no, by name: with the way back to a sign-in that is under way, and without one. */
 export function refusals(language: Language): Record<string, Page> {
-  const { signIn, factor, reset } = wordsOf(language);
+  const { signIn, factor, reset } = messagesOf(language);
   const frame = aFrame(language);
   const plain = { language, action: '/oauth/password-reset', token: frame.token };
   const reference = '0195a0f0-0000-7000-8000-000000000000';

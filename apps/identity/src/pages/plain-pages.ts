@@ -1,12 +1,12 @@
 import { alert, field, invalid, stepForm, type Frame } from './frame.js';
 import { html, type Html } from './html.js';
-import { wordsOf, type Language } from './languages.js';
+import { messagesOf, type Language } from './languages.js';
 import { page, type Page } from './page.js';
 import { consoleAddress } from '../vocabulary/console-address.js';
 
 /** What can go wrong so that there is no form to go on with. */
 export type Failure = Exclude<
-  keyof ReturnType<typeof wordsOf>['error'],
+  keyof ReturnType<typeof messagesOf>['error'],
   'title' | 'expiredTitle' | 'manyTitle' | 'reference' | 'again' | 'console' | 'protocol'
 >;
 
@@ -29,7 +29,7 @@ export function errorPage(
   failure: Failure,
   { status, reference, again, headers }: WhatToDo,
 ): Page {
-  const { error } = wordsOf(language);
+  const { error } = messagesOf(language);
   const titles: Partial<Record<Failure, string>> = { expired: error.expiredTitle, many: error.manyTitle };
   return page({
     language,
@@ -44,14 +44,14 @@ export function errorPage(
 
 /** Who is told no is shown where it goes on from there. */
 function wayOn(language: Language, again: string | undefined): Html {
-  const { error } = wordsOf(language);
+  const { error } = messagesOf(language);
   const [href, text] = again === undefined ? [consoleAddress(), error.console] : [again, error.again];
   return html`<p class="more"><a class="button" href="${href}">${text}</a></p>`;
 }
 
 /** The session has ended, and no application wants to be told. */
 export function signedOutPage(language: Language): Page {
-  const { signedOut } = wordsOf(language);
+  const { signedOut } = messagesOf(language);
   return page({ language, title: signedOut.title, body: html`<p role="status">${signedOut.body}</p>` });
 }
 
@@ -60,22 +60,22 @@ export function resetRequestPage(
   frame: Bare,
   { error, status = 200 }: { error?: string; status?: number } = {},
 ): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const attributes = html`type="email" autocomplete="username" maxlength="254" required
   autofocus${invalid(error)}`;
   return page({
     language: frame.language,
     status,
-    title: words.reset.title,
-    body: html`<p class="lead">${words.reset.lead}</p>
+    title: messages.reset.title,
+    body: html`<p class="lead">${messages.reset.lead}</p>
       ${alert(error)}
-      ${stepForm(frame, 'request', html`${field('email', words.signIn.email, attributes)}<button type="submit">${words.reset.submit}</button>`)}`,
+      ${stepForm(frame, 'request', html`${field('email', messages.signIn.email, attributes)}<button type="submit">${messages.reset.submit}</button>`)}`,
   });
 }
 
 /** The same whether anybody has the address. */
 export function resetSentPage(language: Language): Page {
-  const { reset } = wordsOf(language);
+  const { reset } = messagesOf(language);
   return page({ language, title: reset.sentTitle, body: html`<p role="status">${reset.sent}</p>` });
 }
 
@@ -84,30 +84,30 @@ export function newPasswordPage(
   frame: Bare,
   { resetToken, error, status = 200 }: { resetToken: string; error?: string; status?: number },
 ): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const attributes = html`type="password" autocomplete="new-password" minlength="15" maxlength="128" required`;
   const hidden = html`<input type="hidden" name="reset_token" value="${resetToken}" />`;
-  const first = field('password', words.reset.password, html`${attributes} autofocus${invalid(error)}`);
-  const second = field('repeat', words.reset.repeat, html`${attributes}${invalid(error)}`);
+  const first = field('password', messages.reset.password, html`${attributes} autofocus${invalid(error)}`);
+  const second = field('repeat', messages.reset.repeat, html`${attributes}${invalid(error)}`);
   return page({
     language: frame.language,
     status,
-    title: words.reset.newTitle,
-    body: html`<p class="lead">${words.reset.newLead}</p>
+    title: messages.reset.newTitle,
+    body: html`<p class="lead">${messages.reset.newLead}</p>
       ${alert(error)}
-      ${stepForm(frame, 'confirm', html`${hidden}${first}${second}<button type="submit">${words.reset.save}</button>`)}`,
+      ${stepForm(frame, 'confirm', html`${hidden}${first}${second}<button type="submit">${messages.reset.save}</button>`)}`,
   });
 }
 
 /** The password is set; nobody is signed in by that. */
 export function resetDonePage(language: Language): Page {
-  const { reset } = wordsOf(language);
+  const { reset } = messagesOf(language);
   return page({ language, title: reset.doneTitle, body: html`<p role="status">${reset.done}</p>` });
 }
 
 /** The link is of no use any more. */
 export function resetDeadPage(language: Language): Page {
-  const { reset, error } = wordsOf(language);
+  const { reset, error } = messagesOf(language);
   return page({
     language,
     status: 401,
@@ -119,7 +119,7 @@ export function resetDeadPage(language: Language): Page {
 
 /** Whether one means to sign out; `form` is the provider's, called `name`, with its proof against forgery. */
 export function signOutPage(language: Language, form: Html, name: string): Page {
-  const { signOut } = wordsOf(language);
+  const { signOut } = messagesOf(language);
   return page({
     language,
     title: signOut.title,
@@ -132,7 +132,7 @@ export function signOutPage(language: Language, form: Html, name: string): Page 
 
 /** Says the protocol's fault of a request that cannot be sent back to its client; `again` where it may be sent once more. */
 export function protocolErrorPage(language: Language, said: string, again?: string): Page {
-  const { error } = wordsOf(language);
+  const { error } = messagesOf(language);
   const body = html`<p>${again === undefined ? error.protocol : error.unavailable}</p>
     ${wayOn(language, again)}
     <p class="soft">${error.reference(html`<code>${said}</code>`)}</p>`;

@@ -1,6 +1,6 @@
 import { alert, field, invalid, named, otherStep, stepForm, type Frame } from './frame.js';
 import { html, type Html } from './html.js';
-import { wordsOf } from './languages.js';
+import { messagesOf } from './languages.js';
 import { page, type Page } from './page.js';
 import { qrCode } from './qr-code.js';
 
@@ -15,81 +15,81 @@ autocomplete="one-time-code" required autofocus`;
 
 /** Who is it? Asked alone, because the address decides how. */
 export function emailPage(frame: Frame, { email = '', error, status }: Wrong & { email?: string }): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const attributes = html`type="email" value="${email}" autocomplete="username" maxlength="254" required
   autofocus${invalid(error)}`;
   return page({
     ...shared(frame, status),
-    title: words.signIn.title,
-    body: html`${lead(words.signIn.lead(named(frame.application)))} ${alert(error)}
-    ${stepForm(frame, 'email', html`${field('email', words.signIn.email, attributes)}<button type="submit">${words.continue}</button>`)}
-    ${otherStep(frame, 'cancel', words.cancel)}`,
+    title: messages.signIn.title,
+    body: html`${lead(messages.signIn.lead(named(frame.application)))} ${alert(error)}
+    ${stepForm(frame, 'email', html`${field('email', messages.signIn.email, attributes)}<button type="submit">${messages.continue}</button>`)}
+    ${otherStep(frame, 'cancel', messages.cancel)}`,
   });
 }
 
 /** The address stands there too, so that password managers know whose password it is. */
 export function passwordPage(frame: Frame, { email, error, status }: Wrong & { email: string }): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const emailField = field(
     'email',
-    words.signIn.email,
+    messages.signIn.email,
     html`type="email" value="${email}" autocomplete="username" readonly`,
   );
   const attributes = html`type="password" autocomplete="current-password" maxlength="1000" required
   autofocus${invalid(error)}`;
-  const passwordField = field('password', words.signIn.password, attributes);
+  const passwordField = field('password', messages.signIn.password, attributes);
   return page({
     ...shared(frame, status),
-    title: words.signIn.title,
-    body: html`${lead(words.signIn.lead(named(frame.application)))} ${alert(error)}
-      ${stepForm(frame, 'password', html`${emailField}${passwordField}<button type="submit">${words.signIn.submit}</button>`)}
-      ${otherStep(frame, 'start', words.signIn.otherEmail)}
-      <p class="more"><a href="/oauth/password-reset/request">${words.signIn.forgotten}</a></p>`,
+    title: messages.signIn.title,
+    body: html`${lead(messages.signIn.lead(named(frame.application)))} ${alert(error)}
+      ${stepForm(frame, 'password', html`${emailField}${passwordField}<button type="submit">${messages.signIn.submit}</button>`)}
+      ${otherStep(frame, 'start', messages.signIn.otherEmail)}
+      <p class="more"><a href="/oauth/password-reset/request">${messages.signIn.forgotten}</a></p>`,
   });
 }
 
 /** The address's domain has a provider of its own. */
 export function ssoPage(frame: Frame, { email, enforced }: { email: string; enforced: boolean }): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const hidden = html`<input type="hidden" name="email" value="${email}" />`;
-  const password = enforced ? words.sso.passwordEnforced : words.sso.password;
+  const password = enforced ? messages.sso.passwordEnforced : messages.sso.password;
   return page({
     ...shared(frame),
-    title: words.sso.title,
-    body: html`<p class="lead">${enforced ? words.sso.leadEnforced : words.sso.lead}</p>
-      ${stepForm(frame, 'sso', html`${hidden}<button type="submit" autofocus>${words.sso.submit}</button>`)}
+    title: messages.sso.title,
+    body: html`<p class="lead">${enforced ? messages.sso.leadEnforced : messages.sso.lead}</p>
+      ${stepForm(frame, 'sso', html`${hidden}<button type="submit" autofocus>${messages.sso.submit}</button>`)}
       ${stepForm(frame, 'use-password', html`${hidden}<button class="second" type="submit">${password}</button>`)}
-      ${otherStep(frame, 'start', words.signIn.otherEmail)}`,
+      ${otherStep(frame, 'start', messages.signIn.otherEmail)}`,
   });
 }
 
 /** A code of an authenticator app. */
 export function factorPage(frame: Frame, { error, status }: Wrong): Page {
-  const words = wordsOf(frame.language);
-  const code = field('code', words.factor.code, html`type="text" ${CODE_FIELD}${invalid(error)}`);
+  const messages = messagesOf(frame.language);
+  const code = field('code', messages.factor.code, html`type="text" ${CODE_FIELD}${invalid(error)}`);
   return page({
     ...shared(frame, status),
-    title: words.factor.title,
-    body: html`<p class="lead">${words.factor.lead}</p>
+    title: messages.factor.title,
+    body: html`<p class="lead">${messages.factor.lead}</p>
       ${alert(error)}
-      ${stepForm(frame, 'factor', html`${code}<button type="submit">${words.factor.submit}</button>`)}
-      ${otherStep(frame, 'use-recovery', words.factor.useRecovery)}`,
+      ${stepForm(frame, 'factor', html`${code}<button type="submit">${messages.factor.submit}</button>`)}
+      ${otherStep(frame, 'use-recovery', messages.factor.useRecovery)}`,
   });
 }
 
 /** What stands in for the app. */
 export function recoveryPage(frame: Frame, { error, status }: Wrong): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const attributes = html`type="text" autocomplete="off" autocapitalize="characters" spellcheck="false"
   maxlength="60" required autofocus${invalid(error)}`;
-  const code = field('code', words.recovery.code, attributes);
+  const code = field('code', messages.recovery.code, attributes);
   return page({
     ...shared(frame, status),
-    title: words.recovery.title,
-    body: html`<p class="lead">${words.recovery.lead}</p>
+    title: messages.recovery.title,
+    body: html`<p class="lead">${messages.recovery.lead}</p>
       ${alert(error)}
-      ${stepForm(frame, 'recovery', html`${code}<button type="submit">${words.factor.submit}</button>`)}
-      ${otherStep(frame, 'use-app', words.recovery.useApp)}`,
+      ${stepForm(frame, 'recovery', html`${code}<button type="submit">${messages.factor.submit}</button>`)}
+      ${otherStep(frame, 'use-app', messages.recovery.useApp)}`,
   });
 }
 
@@ -98,49 +98,49 @@ export function enrolmentPage(
   frame: Frame,
   { uri, secret, asker, error, status }: Wrong & { uri: string; secret: string; asker: string },
 ): Page {
-  const words = wordsOf(frame.language);
-  const code = field('code', words.enrol.code, html`type="text" ${CODE_FIELD}${invalid(error)}`);
+  const messages = messagesOf(frame.language);
+  const code = field('code', messages.enrol.code, html`type="text" ${CODE_FIELD}${invalid(error)}`);
   return page({
     ...shared(frame, status),
-    title: words.enrol.title,
-    body: html`<p class="lead">${words.enrol.lead(named(asker))}</p>
-      ${alert(error)} ${qrCode(uri, words.enrol.qr)}
-      <p class="soft">${words.enrol.byHand}<br /><code>${grouped(secret)}</code></p>
+    title: messages.enrol.title,
+    body: html`<p class="lead">${messages.enrol.lead(named(asker))}</p>
+      ${alert(error)} ${qrCode(uri, messages.enrol.qr)}
+      <p class="soft">${messages.enrol.byHand}<br /><code>${grouped(secret)}</code></p>
       ${stepForm(
         frame,
         'enrol',
         html`${code}
-          <p class="hint">${words.enrol.hint}</p>
-          <button type="submit">${words.enrol.submit}</button>`,
+          <p class="hint">${messages.enrol.hint}</p>
+          <button type="submit">${messages.enrol.submit}</button>`,
       )}`,
   });
 }
 
 /** A factor is to be set up, and holds in organizations in which the provider that let its user in has no say. */
 export function factorElsewherePage(frame: Frame, { email, asker }: { email: string; asker: string }): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const hidden = html`<input type="hidden" name="email" value="${email}" />`;
   return page({
     ...shared(frame, 403),
-    title: words.enrol.title,
-    body: html`<p role="alert">${words.enrol.elsewhere(named(asker))}</p>
-      ${stepForm(frame, 'use-password', html`${hidden}<button type="submit">${words.sso.password}</button>`)}
-      ${otherStep(frame, 'cancel', words.cancel)}
-      <p class="more"><a href="/oauth/password-reset/request">${words.signIn.forgotten}</a></p>`,
+    title: messages.enrol.title,
+    body: html`<p role="alert">${messages.enrol.elsewhere(named(asker))}</p>
+      ${stepForm(frame, 'use-password', html`${hidden}<button type="submit">${messages.sso.password}</button>`)}
+      ${otherStep(frame, 'cancel', messages.cancel)}
+      <p class="more"><a href="/oauth/password-reset/request">${messages.signIn.forgotten}</a></p>`,
   });
 }
 
 /** The recovery codes of a factor that was just set up, this once. */
 export function recoveryCodesPage(frame: Frame, codes: readonly string[]): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   return page({
     ...shared(frame),
-    title: words.codes.title,
-    body: html`<p class="lead">${words.codes.lead}</p>
+    title: messages.codes.title,
+    body: html`<p class="lead">${messages.codes.lead}</p>
       <ul class="codes">
         ${codes.map((code) => html`<li>${code}</li>`)}
       </ul>
-      ${stepForm(frame, 'continue', html`<button type="submit">${words.codes.submit}</button>`)}`,
+      ${stepForm(frame, 'continue', html`<button type="submit">${messages.codes.submit}</button>`)}`,
   });
 }
 
@@ -155,16 +155,16 @@ export function organizationPage(
   frame: Frame,
   { choices, more, search }: { choices: readonly Choice[]; more: boolean; search?: string },
 ): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const searchField = field(
     'search',
-    words.organization.search,
+    messages.organization.search,
     html`type="search" value="${search ?? ''}" maxlength="80" autocomplete="off"`,
   );
   const searchForm = stepForm(
     frame,
     'search',
-    html`${searchField}<button class="second" type="submit">${words.organization.find}</button>`,
+    html`${searchField}<button class="second" type="submit">${messages.organization.find}</button>`,
   );
   const items = choices.map(
     ({ id, name }) =>
@@ -172,9 +172,9 @@ export function organizationPage(
   );
   return page({
     ...shared(frame),
-    title: words.organization.title,
-    body: html`<p class="lead">${words.organization.lead(named(frame.application))}</p>
-      ${choices.length === 0 && alert(words.organization.none)}
+    title: messages.organization.title,
+    body: html`<p class="lead">${messages.organization.lead(named(frame.application))}</p>
+      ${choices.length === 0 && alert(messages.organization.none)}
       ${
         choices.length > 0 &&
         stepForm(
@@ -185,9 +185,9 @@ export function organizationPage(
           </ul>`,
         )
       }
-      ${more && html`<p class="soft more">${words.organization.first(choices.length)}</p>`}
+      ${more && html`<p class="soft more">${messages.organization.first(choices.length)}</p>`}
       ${(more || search !== undefined) && html`<div class="more">${searchForm}</div>`}
-      ${otherStep(frame, 'cancel', words.cancel)}`,
+      ${otherStep(frame, 'cancel', messages.cancel)}`,
   });
 }
 
@@ -196,25 +196,25 @@ export function invitationPage(
   frame: Frame,
   { email, organization }: { email: string; organization: string },
 ): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   return page({
     ...shared(frame),
-    title: words.invitation.title,
-    body: html`<p class="lead">${words.invitation.lead(named(organization), named(email))}</p>
-      ${stepForm(frame, 'join', html`<button type="submit">${words.invitation.join}</button>`)}
-      ${otherStep(frame, 'start', words.signIn.otherEmail)} ${otherStep(frame, 'cancel', words.cancel)}`,
+    title: messages.invitation.title,
+    body: html`<p class="lead">${messages.invitation.lead(named(organization), named(email))}</p>
+      ${stepForm(frame, 'join', html`<button type="submit">${messages.invitation.join}</button>`)}
+      ${otherStep(frame, 'start', messages.signIn.otherEmail)} ${otherStep(frame, 'cancel', messages.cancel)}`,
   });
 }
 
 /** Who is a member of nothing has come by an invitation that is not theirs, or is over. */
 export function notInvitedPage(frame: Frame, { email }: { email: string }): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   return page({
     ...shared(frame, 403),
-    title: words.invitation.noneTitle,
-    body: html`<p role="alert">${words.invitation.none(named(email))}</p>
-      ${otherStep(frame, 'start', words.signIn.otherEmail, 'first')}
-      ${otherStep(frame, 'cancel', words.cancel)}`,
+    title: messages.invitation.noneTitle,
+    body: html`<p role="alert">${messages.invitation.none(named(email))}</p>
+      ${otherStep(frame, 'start', messages.signIn.otherEmail, 'first')}
+      ${otherStep(frame, 'cancel', messages.cancel)}`,
   });
 }
 
@@ -223,30 +223,30 @@ export function notInvitedPage(frame: Frame, { email }: { email: string }): Page
  * organization, or with as much of it as `reach` names.
  */
 export function consentPage(frame: Frame, { scopes, reach, host, within }: ConsentAsked): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   const application = named(frame.application);
   const sentences = scopes.map(
     (scope) =>
       html`<li>
-        ${Object.hasOwn(words.consent.scopes, scope) ? words.consent.scopes[scope] : words.consent.other(named(scope))}
+        ${Object.hasOwn(messages.consent.scopes, scope) ? messages.consent.scopes[scope] : messages.consent.other(named(scope))}
       </li>`,
   );
   return page({
     ...shared(frame),
-    title: words.consent.plainTitle,
-    heading: words.consent.title(application),
-    body: html`<p>${words.consent.lead(application, named(frame.organization))}</p>
+    title: messages.consent.plainTitle,
+    heading: messages.consent.title(application),
+    body: html`<p>${messages.consent.lead(application, named(frame.organization))}</p>
       <ul class="scopes">
         ${
           reach === null
-            ? html`<li>${words.consent.acts(named(within))}</li>`
-            : reach.map((scope) => html`<li>${words.consent.actsOnly(named(within), scope)}</li>`)
+            ? html`<li>${messages.consent.acts(named(within))}</li>`
+            : reach.map((scope) => html`<li>${messages.consent.actsOnly(named(within), scope)}</li>`)
         }
         ${sentences}
       </ul>
-      <p class="soft">${words.consent.host(named(host))}</p>
-      ${stepForm(frame, 'allow', html`<button type="submit">${words.consent.allow}</button>`)}
-      ${otherStep(frame, 'deny', words.consent.deny)}`,
+      <p class="soft">${messages.consent.host(named(host))}</p>
+      ${stepForm(frame, 'allow', html`<button type="submit">${messages.consent.allow}</button>`)}
+      ${otherStep(frame, 'deny', messages.consent.deny)}`,
   });
 }
 
@@ -264,12 +264,12 @@ interface ConsentAsked {
  * elsewhere; from this page the browser goes on by itself, and its link does without that.
  */
 export function leavingPage(frame: Pick<Frame, 'language'>, url: string): Page {
-  const words = wordsOf(frame.language);
+  const messages = messagesOf(frame.language);
   return page({
     language: frame.language,
-    title: words.leaving.title,
-    body: html`<p>${words.leaving.body}</p>
-      <a class="button" href="${url}">${words.continue}</a>`,
+    title: messages.leaving.title,
+    body: html`<p>${messages.leaving.body}</p>
+      <a class="button" href="${url}">${messages.continue}</a>`,
     refresh: url,
   });
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type RetentionOptions, type WorkerTransaction } from '@customer-platform/database';
-import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../passwords/network-of.js';
+import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../vocabulary/network-of.js';
 
 /** So many mails an hour are sent at most for one address, and for all that one network asks for (identity.md §5). */
 const MOST_OF_ADDRESS = 5;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { LinkTokens, type NamedToken } from '../link-tokens/link-tokens.js';
+import { LinkTokens, type NamedToken } from '../vocabulary/link-tokens.js';
 
 /** Tokens by which a new password is chosen (identity.md §5). */
 @Injectable()

@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsString } from 'class-validator';
 import { IsLocaleTag, MayBeAbsent, MayBeNull } from '@customer-platform/http';
 import { IsEmailAddress } from '../vocabulary/is-email-address.js';
-import { IsPassword } from '../passwords/is-password.js';
+import { IsPassword } from '../vocabulary/is-password.js';
 
 /** What `POST /v1/identity/password-resets` takes. */
 export class RequestPasswordResetDto {

@@ -3,10 +3,10 @@ import type { AuditContext } from '@customer-platform/audit';
 import { Clock, Database, newId, type WorkerTransaction } from '@customer-platform/database';
 import { canonicalLocale, validateBody, type RequestOrigin } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import type { NamedToken } from '../link-tokens/link-tokens.js';
+import type { NamedToken } from '../vocabulary/link-tokens.js';
 import { PasswordChanges } from '../passwords/password-changes.js';
 import { PasswordHashing } from '../passwords/password-hashing.js';
-import { demandUncommon } from '../passwords/password-rules.js';
+import { PasswordRules } from '../passwords/password-rules.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { ConfirmPasswordResetDto } from './password-reset.dto.js';
 import { PasswordResetLimits } from './password-reset-limits.js';
@@ -64,6 +64,7 @@ export class PasswordResets {
     private readonly limits: PasswordResetLimits,
     private readonly tokens: PasswordResetTokens,
     private readonly sso: SsoSignIn,
+    private readonly rules: PasswordRules,
     private readonly passwords: PasswordHashing,
     private readonly changes: PasswordChanges,
     private readonly clock: Clock,
@@ -94,7 +95,7 @@ export class PasswordResets {
     if (!(await this.sso.allowsPassword({ userId: seen.user_id, email: seen.email })))
       throw new Problem('invalid_token');
     const { password } = await validateBody(ConfirmPasswordResetDto, body);
-    await demandUncommon(password, [seen.name, seen.email, seen.organization_name, seen.slug]);
+    await this.rules.demandUncommon(password, [seen.name, seen.email, seen.organization_name, seen.slug]);
     const hash = await this.passwords.hash(password, origin.ip);
     await this.database.acrossOrganizations(async (tx) => {
       await tx.query(LOCK, [token.organizationId, token.id]);

@@ -10,7 +10,7 @@ import {
 } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { NETWORKS_OF_A_SITE, networkOf, siteOf } from './network-of.js';
+import { NETWORKS_OF_A_SITE, networkOf, siteOf } from '../vocabulary/network-of.js';
 import { tooBusy } from './password-pool.js';
 import { addressForms, keptAddress } from '../vocabulary/is-email-address.js';
 

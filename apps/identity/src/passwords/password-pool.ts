@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { log } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { networkOf, siteOf } from './network-of.js';
+import { networkOf, siteOf } from '../vocabulary/network-of.js';
 
 /** Half of the cores at most: the event loop always has one, and so have neighbours. */
 const THREADS = Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));

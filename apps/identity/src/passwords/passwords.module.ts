@@ -6,6 +6,7 @@ import { OLD_ATTEMPTS, PasswordAttempts } from './password-attempts.js';
 import { PasswordChanges } from './password-changes.js';
 import { PasswordHashing } from './password-hashing.js';
 import { PasswordPool } from './password-pool.js';
+import { PasswordRules } from './password-rules.js';
 
 /** What is done with a password when it is set, and when somebody signs in with it. */
 @Module({
@@ -20,8 +21,9 @@ import { PasswordPool } from './password-pool.js';
     PasswordChanges,
     PasswordHashing,
     PasswordPool,
+    PasswordRules,
     retentionOf(OLD_ATTEMPTS),
   ],
-  exports: [PasswordAttempts, PasswordChanges, PasswordHashing],
+  exports: [PasswordAttempts, PasswordChanges, PasswordHashing, PasswordRules],
 })
 export class PasswordsModule {}

@@ -4,8 +4,8 @@ import { Clock, Database, newId, pageOf, type Transaction } from '@customer-plat
 import { Outbox } from '@customer-platform/event-bus';
 import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { keepingAnAdministrator } from '../memberships/administrators.js';
-import { demandHeld } from '../roles/escalation.js';
+import { Administrators } from '../memberships/administrators.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import type { RoleAssignmentDto } from './role-assignment.dto.js';
 
@@ -55,6 +55,7 @@ export class RoleAssignmentsService {
   constructor(
     private readonly database: Database,
     private readonly grants: RoleGrants,
+    private readonly administrators: Administrators,
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
@@ -127,7 +128,7 @@ export class RoleAssignmentsService {
     const parts = 'id' in key ? [key.id, null, null] : [null, key.membershipId, key.roleId];
     return this.database.acrossOrganizations(async (tx) => {
       await tx.useOrganization(organizationId);
-      await keepingAnAdministrator(tx, organizationId, async () => {
+      await this.administrators.keepingOne(tx, organizationId, async () => {
         const [row] = await tx.query<RoleAssignmentRow>(DELETE, [organizationId, ...parts]);
         if (!row) throw new Problem('not_found');
         await this.record(tx, context, 'ended', row);

@@ -36,6 +36,23 @@ const REMOVE = `
 UPDATE role_permissions SET removed_at = greatest($4::timestamptz, granted_at)
  WHERE organization_id = $1 AND role_id = $2 AND permission = ANY ($3::text[]) AND removed_at IS NULL`;
 
+/** SQL: what the membership `m` permits by all roles assigned, in order, as JSON. */
+export const permissionsOf = (m: string): string => `to_json(ARRAY(
+         SELECT b.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN built_in_permissions b ON b.key = r.key AND b.kind = r.kind
+          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id
+          UNION
+         SELECT p.permission FROM role_assignments a
+           JOIN roles r ON r.organization_id = a.organization_id AND r.id = a.role_id AND r.deleted_at IS NULL
+           JOIN role_permissions p ON p.organization_id = r.organization_id AND p.role_id = r.id
+            AND p.removed_at IS NULL
+          WHERE a.organization_id = ${m}.organization_id AND a.membership_id = ${m}.id AND r.key IS NULL
+          ORDER BY permission))`;
+
+const HELD_BY = `
+SELECT ${permissionsOf('m')} AS permissions FROM memberships m WHERE m.organization_id = $1 AND m.user_id = $2`;
+
 /** A key by which somebody may still come, at the time of the transaction. */
 export const KEY_WORKS = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())';
 
@@ -83,6 +100,12 @@ export class RoleGrants {
       roleIds,
     ]);
     return new Map(rows.map(({ id, permissions }) => [id, permissions]));
+  }
+
+  /** What a user may do in the organization by all roles assigned. */
+  async heldBy(tx: Transaction, userId: string): Promise<string[]> {
+    const [member] = await tx.query<{ permissions: string[] }>(HELD_BY, [tx.organizationId, userId]);
+    return member?.permissions ?? [];
   }
 
   /** Gives a role, whose lock `tx` holds, permissions that it lacks. */

@@ -11,7 +11,7 @@ import {
 import { Outbox } from '@customer-platform/event-bus';
 import { requireMatch, type ListQuery, type Page, type RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from './escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import type { CreateRoleDto, UpdateRoleDto, RoleWithPermissions } from './role.dto.js';
 import { Role, roleEvent } from './role.entity.js';
 import { RoleGrants } from './role-grants.js';

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { WorkerTransaction } from '@customer-platform/database';
 import { domainOf } from '../vocabulary/domain-name.js';
 
@@ -16,6 +17,16 @@ export interface WayIn {
 }
 
 const CONNECTION = 'SELECT organization_id FROM sso_connections WHERE id = $1';
+const ACTIVE_CONNECTION = `
+SELECT c.organization_id, u.email
+  FROM sso_connections c
+  JOIN organizations o ON o.organization_id = c.organization_id AND o.deleted_at IS NULL AND o.status = 'active'
+  JOIN users u ON u.id = $2
+ WHERE c.id = $1 AND c.status = 'active' AND c.deleted_at IS NULL`;
+/** Whoever switches it off, or takes a domain off it, waits for the session that is begun, and ends it too. */
+const HELD_CONNECTION = `${ACTIVE_CONNECTION} FOR SHARE OF c`;
+/** By a statement of its own, which sees what was committed while the one before waited. */
+const PROVEN = 'SELECT FROM sso_domains WHERE organization_id = $1 AND connection_id = $2 AND domain = $3';
 const EMAIL = 'SELECT email FROM users WHERE id = $1';
 /**
  * An `owner` with a second factor has a way in where the provider has none. It is one of before, or was confirmed by whom
@@ -65,48 +76,71 @@ SELECT FROM memberships m
 const LEADS = `
 SELECT FROM organizations o WHERE o.organization_id = $1 AND ${leadsTo('$2', '$3')} FOR SHARE`;
 
-/** Tells where somebody may act, as far as that depends on how they came in. */
-export async function wayOf(tx: WorkerTransaction, { userId, connectionId }: CameIn): Promise<WayIn> {
-  const only = await connectionOf(tx, { connectionId });
-  if (only !== null) return { only, closed: null };
-  const [user] = await tx.query<{ email: string }>(EMAIL, [userId]);
-  return { only: null, closed: user === undefined ? null : await closedToPassword(tx, userId, user.email) };
-}
+/** Tells where somebody may act by how they have authenticated. */
+@Injectable()
+export class SessionAuthentication {
+  /** Tells where somebody may act, as far as that depends on how they came in. */
+  async wayOf(tx: WorkerTransaction, { userId, connectionId }: CameIn): Promise<WayIn> {
+    const only = await this.connectionOf(tx, { connectionId });
+    if (only !== null) return { only, closed: null };
+    const [user] = await tx.query<{ email: string }>(EMAIL, [userId]);
+    return {
+      only: null,
+      closed: user === undefined ? null : await this.closedToPassword(tx, userId, user.email),
+    };
+  }
 
-/** Tells whose connection somebody came in by; null where none has a part in it. */
-export async function connectionOf(
-  tx: WorkerTransaction,
-  { connectionId }: Pick<CameIn, 'connectionId'>,
-): Promise<string | null> {
-  if (connectionId === undefined) return null;
-  const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);
-  // Of one that is gone, nobody's: its id is no organization's.
-  return connection?.organization_id ?? connectionId;
-}
+  /** Tells whose connection somebody came in by; null where none has a part in it. */
+  async connectionOf(
+    tx: WorkerTransaction,
+    { connectionId }: Pick<CameIn, 'connectionId'>,
+  ): Promise<string | null> {
+    if (connectionId === undefined) return null;
+    const [connection] = await tx.query<{ organization_id: string }>(CONNECTION, [connectionId]);
+    // Of one that is gone, nobody's: its id is no organization's.
+    return connection?.organization_id ?? connectionId;
+  }
 
-/**
- * Tells whether they may change what is theirs in all organizations: not by a connection, where they are in one to which
- * it does not lead. Whoever edits it would be at work there as well.
- */
-export async function reachesAll(tx: WorkerTransaction, cameIn: CameIn): Promise<boolean> {
-  const only = await connectionOf(tx, cameIn);
-  return only === null || (await tx.query(BEYOND, [cameIn.userId, only])).length === 0;
-}
+  /**
+   * Tells whether they may change what is theirs in all organizations: not by a connection, where they are in one to which
+   * it does not lead. Whoever edits it would be at work there as well.
+   */
+  async reachesAll(tx: WorkerTransaction, cameIn: CameIn): Promise<boolean> {
+    const only = await this.connectionOf(tx, cameIn);
+    return only === null || (await tx.query(BEYOND, [cameIn.userId, only])).length === 0;
+  }
 
-/** The organization in which people with the address act by its connection alone; null where there is none. */
-export async function closedToPassword(
-  tx: WorkerTransaction,
-  userId: string,
-  email: string,
-): Promise<string | null> {
-  const domain = domainOf(email);
-  if (domain === undefined) return null;
-  const [enforcing] = await tx.query<{ organization_id: string }>(ENFORCING, [domain, userId]);
-  return enforcing?.organization_id ?? null;
-}
+  /** The organization in which people with the address act by its connection alone; null where there is none. */
+  async closedToPassword(tx: WorkerTransaction, userId: string, email: string): Promise<string | null> {
+    const domain = domainOf(email);
+    if (domain === undefined) return null;
+    const [enforcing] = await tx.query<{ organization_id: string }>(ENFORCING, [domain, userId]);
+    return enforcing?.organization_id ?? null;
+  }
 
-/** Whether they may act in the organization; so it stays until the transaction ends. */
-export async function leads(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<boolean> {
-  const { only, closed } = await wayOf(tx, cameIn);
-  return (await tx.query(LEADS, [organizationId, only, closed])).length > 0;
+  /** Whether they may act in the organization; so it stays until the transaction ends. */
+  async leads(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<boolean> {
+    const { only, closed } = await this.wayOf(tx, cameIn);
+    return (await tx.query(LEADS, [organizationId, only, closed])).length > 0;
+  }
+
+  /**
+   * Tells whether an SSO connection still vouches for a user whom it has let in: it is active, and the user's address is of one
+   * of its proven domains (identity.md §6). With `hold` that stays so until the transaction ends.
+   */
+  async vouches(
+    tx: WorkerTransaction,
+    connectionId: string,
+    userId: string,
+    { hold }: { readonly hold: boolean },
+  ): Promise<boolean> {
+    const statement = hold ? HELD_CONNECTION : ACTIVE_CONNECTION;
+    const [row] = await tx.query<{ organization_id: string; email: string }>(statement, [
+      connectionId,
+      userId,
+    ]);
+    if (!row) return false;
+    const values = [row.organization_id, connectionId, domainOf(row.email) ?? ''];
+    return (await tx.query(PROVEN, values)).length > 0;
+  }
 }

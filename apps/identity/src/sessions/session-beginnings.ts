@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { Problem } from '@customer-platform/problem-json';
-import { effectiveSettings, type StoredSettings } from '../organizations/organization-settings.js';
+import { effectiveSettings, type StoredSettings } from '../vocabulary/organizations/organization-settings.js';
 import type { TokenSession } from './access-token.issuing.js';
-import { vouches } from './sso-vouching.js';
-import { leads, type CameIn } from './session-authentication.js';
+import { SessionAuthentication, type CameIn } from './session-authentication.js';
 
 const SETTINGS = 'SELECT settings FROM organizations WHERE organization_id = $1';
 const INSERT = `
@@ -51,6 +50,7 @@ export interface Authentication {
 @Injectable()
 export class SessionBeginnings {
   constructor(
+    private readonly authentication: SessionAuthentication,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {}
@@ -63,8 +63,8 @@ export class SessionBeginnings {
   async begin(tx: WorkerTransaction, authentication: Authentication): Promise<TokenSession> {
     const { userId, organizationId, amr, correlationId, ip, userAgent, clientId, connectionId } =
       authentication;
-    if (connectionId !== undefined) await demandVouching(tx, connectionId, userId);
-    await demandWay(tx, { userId, connectionId }, organizationId);
+    if (connectionId !== undefined) await this.demandVouching(tx, connectionId, userId);
+    await this.demandWay(tx, { userId, connectionId }, organizationId);
     await tx.useOrganization(organizationId);
     const [organization] = await tx.query<{ settings: StoredSettings }>(SETTINGS, [organizationId]);
     const limits = effectiveSettings(organization?.settings ?? {}).session;
@@ -117,6 +117,18 @@ export class SessionBeginnings {
       ...(clientId === undefined ? {} : { clientId }),
     };
   }
+
+  private async demandVouching(tx: WorkerTransaction, connectionId: string, userId: string): Promise<void> {
+    if (await this.authentication.vouches(tx, connectionId, userId, { hold: true })) return;
+    throw new Problem('sign_in_required', { detail: 'The SSO connection vouches for the user no more.' });
+  }
+
+  private async demandWay(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<void> {
+    if (await this.authentication.leads(tx, cameIn, organizationId)) return;
+    throw new Problem('sign_in_required', {
+      detail: 'The user has signed in by a way that does not lead to this organization.',
+    });
+  }
 }
 
 async function generationOf(
@@ -128,16 +140,4 @@ async function generationOf(
   const [client] = await tx.query<{ generation: string }>(CLIENT, [clientId, organizationId]);
   if (!client) throw new Problem('not_found');
   return client.generation;
-}
-
-async function demandVouching(tx: WorkerTransaction, connectionId: string, userId: string): Promise<void> {
-  if (await vouches(tx, connectionId, userId, { hold: true })) return;
-  throw new Problem('sign_in_required', { detail: 'The SSO connection vouches for the user no more.' });
-}
-
-async function demandWay(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<void> {
-  if (await leads(tx, cameIn, organizationId)) return;
-  throw new Problem('sign_in_required', {
-    detail: 'The user has signed in by a way that does not lead to this organization.',
-  });
 }

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { retentionOf, SigningKeysModule } from '@customer-platform/database';
 import { AccessTokenIssuing } from './access-token.issuing.js';
+import { OwnSession } from './own-session.js';
+import { SessionAuthentication } from './session-authentication.js';
 import { SessionBeginnings } from './session-beginnings.js';
 import { SessionEndings } from './session-endings.js';
 import { ENDED_SESSIONS, SessionSweep } from './session-sweep.js';
@@ -13,12 +15,21 @@ import { SessionsService } from './sessions.service.js';
   controllers: [SessionsController],
   providers: [
     AccessTokenIssuing,
+    OwnSession,
+    SessionAuthentication,
     SessionBeginnings,
     SessionEndings,
     SessionSweep,
     SessionsService,
     retentionOf(ENDED_SESSIONS),
   ],
-  exports: [AccessTokenIssuing, SessionBeginnings, SessionEndings, SessionSweep],
+  exports: [
+    AccessTokenIssuing,
+    OwnSession,
+    SessionAuthentication,
+    SessionBeginnings,
+    SessionEndings,
+    SessionSweep,
+  ],
 })
 export class SessionsModule {}

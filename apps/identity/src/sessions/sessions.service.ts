@@ -5,7 +5,7 @@ import type { ListQuery, Page, RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { deviceOf } from './device.js';
 import type { EndedReason, SessionDto } from './session.dto.js';
-import { demandFreshSignIn } from './fresh-sign-in.js';
+import { OwnSession } from './own-session.js';
 import { SessionEndings } from './session-endings.js';
 
 interface SessionRow {
@@ -62,6 +62,7 @@ export class SessionsService {
   constructor(
     private readonly database: Database,
     private readonly endings: SessionEndings,
+    private readonly own: OwnSession,
     private readonly audit: Audit,
     private readonly clock: Clock,
   ) {}
@@ -87,7 +88,7 @@ export class SessionsService {
       if (row.ended_at) return;
       const { organizationId, principal } = context;
       const isOther = row.user_id === principal.id && id.toLowerCase() !== context.sessionId;
-      if (isOther && row.resource === 'sessions') await demandFreshSignIn(tx, context, this.clock);
+      if (isOther && row.resource === 'sessions') await this.own.demandFresh(tx, context);
       await this.endings.endAll(tx, context, { userId: row.user_id, organizationId, only: id }, 'revoked');
       await this.audit.record(tx, context, {
         action: 'identity.sessions.revoke',

@@ -4,12 +4,12 @@ import { Problem } from '@customer-platform/problem-json';
 import { InvitationAcceptance } from '../invitations/invitation-acceptance.js';
 import { SignInFactors } from '../mfa/sign-in-factors.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
-import { API_SCOPES, apiScopesIn } from '../oauth/api-scopes.js';
+import { API_SCOPES, apiScopesIn } from '../vocabulary/api-scopes.js';
 import type { Interaction } from '../oauth/interactions.js';
 import { OrganizationChoice, type OpenOrganization } from '../oauth/organization-choice.js';
-import { BrowserBinding } from '../browsers/browser-binding.js';
+import { BrowserBinding } from '../pages/browser-binding.js';
 import { KnownBrowsers } from './known-browsers.js';
-import { wordsOf } from '../pages/languages.js';
+import { messagesOf } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import {
   consentPage,
@@ -29,9 +29,9 @@ import {
 import { PasswordSignIn } from './password-sign-in.js';
 import type { SignInForm } from './sign-in-form.js';
 import { SignInProgress, type Progress } from './sign-in-progress.js';
-import { counted } from '../sessions/sign-in-metrics.js';
-import { isFresh } from '../sessions/fresh-sign-in.js';
-import type { SignedIn } from '../sessions/signed-in.js';
+import { counted } from '../vocabulary/sign-in-metrics.js';
+import { isFresh } from '../sessions/own-session.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
 import {
   contextOf,
   hostOf,
@@ -124,7 +124,7 @@ export class InteractionSteps {
   private async askHow(visit: Visit, form: SignInForm): Promise<Outcome> {
     const { email } = form;
     if (email === undefined) {
-      const error = wordsOf(visit.frameFor().language).signIn.badEmail;
+      const error = messagesOf(visit.frameFor().language).signIn.badEmail;
       return { page: emailPage(visit.frameFor(), { email: form.get('email'), error, status: WRONG }) };
     }
     const connection = form.get('step') === 'email' ? await this.sso.forEmail(email) : undefined;
@@ -155,9 +155,9 @@ export class InteractionSteps {
     const signedIn = await counted('password', this.passwords.check(claim)).catch(lockedOrFailed);
     if (signedIn instanceof Problem) return { page: lockedPage(visit, email, signedIn) };
     if (!signedIn) {
-      const words = wordsOf(visit.frameFor().language).signIn;
+      const messages = messagesOf(visit.frameFor().language).signIn;
       const connection = await this.sso.forEmail(email);
-      const error = connection?.enforced ? words.wrongOrSso : words.wrong;
+      const error = connection?.enforced ? messages.wrongOrSso : messages.wrong;
       return { page: passwordPage(visit.frameFor(), { email, error, status: WRONG }) };
     }
     this.browsers.remember(visit.request, visit.response, email);
@@ -219,7 +219,7 @@ export class InteractionSteps {
       ),
     );
     if (!isRight) {
-      const wrong = { error: wordsOf(visit.frameFor().language).factor.wrong, status: WRONG };
+      const wrong = { error: messagesOf(visit.frameFor().language).factor.wrong, status: WRONG };
       return {
         page: isRecovery ? recoveryPage(visit.frameFor(), wrong) : factorPage(visit.frameFor(), wrong),
       };
@@ -301,7 +301,7 @@ export class InteractionSteps {
     const code = form.get('code').replaceAll(' ', '');
     const confirmed = await rightOrNothing(this.factors.confirm(context, signedIn, progress.factorId, code));
     if (!confirmed) {
-      const error = wordsOf(visit.frameFor().language).factor.wrong;
+      const error = messagesOf(visit.frameFor().language).factor.wrong;
       return this.askToEnrol(visit, progress, organization.open, { error, status: WRONG });
     }
     if ('over' in confirmed) return this.show(visit);
@@ -339,7 +339,7 @@ function freshnessIn({ prompt, max_age: age }: Interaction['params']): {
 /** Whoever is let try no more is told so beside the way to a new password, which ends that. */
 function lockedPage(visit: Visit, email: string, { headers }: Problem): Page {
   const frame = visit.frameFor();
-  const error = wordsOf(frame.language).signIn.locked;
+  const error = messagesOf(frame.language).signIn.locked;
   const page = passwordPage(frame, { email, error, status: LOCKED });
   return { ...page, headers: { ...page.headers, ...headers } };
 }

@@ -11,7 +11,7 @@ import {
 import { Problem } from '@customer-platform/problem-json';
 import { Interactions } from '../oauth/interactions.js';
 import { OrganizationChoice } from '../oauth/organization-choice.js';
-import { BrowserBinding, isOwnForm } from '../browsers/browser-binding.js';
+import { BrowserBinding, isOwnForm } from '../pages/browser-binding.js';
 import { InteractionSteps } from './interaction-steps.js';
 import type { Outcome, Visit } from './visit.js';
 import { PageErrorsFilter } from './page-errors.filter.js';

@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 import { encryptionConfig, readConfig } from '@customer-platform/config';
 import { Clock } from '@customer-platform/database';
 import type { KnownBrowser } from '../passwords/password-attempts.js';
-import { keepInBrowser, keptInBrowser } from '../browsers/browser-binding.js';
+import { keepInBrowser, keptInBrowser } from '../pages/browser-binding.js';
 import { keptAddress } from '../vocabulary/is-email-address.js';
 
 const COOKIE = 'known';

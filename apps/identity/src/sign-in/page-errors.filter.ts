@@ -7,8 +7,8 @@ import { InteractionNotFound } from '../oauth/interactions.js';
 import { languageOf } from '../pages/languages.js';
 import { sendPage } from '../pages/page.js';
 import { errorPage, type Failure } from '../pages/plain-pages.js';
-import { SsoRefusal } from '../sso-connections/sso-refusal.js';
-import { ssoRefusals } from '../sessions/sign-in-metrics.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
+import { ssoRefusals } from '../vocabulary/sign-in-metrics.js';
 import { ssoRefusalPage } from './sso-refusal-page.js';
 
 const FAILURES: Partial<Record<ProblemCode, Failure>> = {

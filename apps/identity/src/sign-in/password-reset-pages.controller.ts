@@ -3,11 +3,11 @@ import { Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { AnyBody, CorrelationId, Endpoint, Origin, type RequestOrigin } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { PasswordResets } from '../password-resets/password-resets.js';
-import { PASSWORD_LENGTH } from '../passwords/password-rules.js';
-import { BrowserBinding, isOwnForm, keepInBrowser, keptInBrowser } from '../browsers/browser-binding.js';
+import { PASSWORD_LENGTH } from '../vocabulary/is-password.js';
+import { BrowserBinding, isOwnForm, keepInBrowser, keptInBrowser } from '../pages/browser-binding.js';
 import { KnownBrowsers } from './known-browsers.js';
 import { PageErrorsFilter } from './page-errors.filter.js';
-import { languageOf, wordsOf, type Language } from '../pages/languages.js';
+import { languageOf, messagesOf, type Language } from '../pages/languages.js';
 import { pageHeaders, sendPage, type Page } from '../pages/page.js';
 import {
   newPasswordPage,
@@ -68,7 +68,7 @@ export class PasswordResetPagesController {
     const language = languageIn(request);
     const { email } = form;
     if (email === undefined) {
-      const error = wordsOf(language).signIn.badEmail;
+      const error = messagesOf(language).signIn.badEmail;
       sendPage(response, resetRequestPage(frameOf(request, response, REQUEST), { error, status: WRONG }));
       return;
     }
@@ -135,7 +135,7 @@ export class PasswordResetPagesController {
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       if (DEAD.has(error.code)) sendPage(response, resetDeadPage(language));
-      else if (error.status === 400) sendPage(response, again(wordsOf(language).reset.common));
+      else if (error.status === 400) sendPage(response, again(messagesOf(language).reset.common));
       else throw error;
       return;
     }
@@ -145,7 +145,7 @@ export class PasswordResetPagesController {
 }
 
 function faultOf(password: string, repeat: string, language: Language): string | undefined {
-  const { differs, length } = wordsOf(language).reset;
+  const { differs, length } = messagesOf(language).reset;
   const characters = [...password].length;
   if (characters < PASSWORD_LENGTH.least || characters > PASSWORD_LENGTH.most) return length;
   return password === repeat ? undefined : differs;

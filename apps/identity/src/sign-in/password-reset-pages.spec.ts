@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { IdentityBench, type TestOrganization } from '../identity-app.fixture.js';
 import { NEW_PASSWORD, Resets, type Person } from '../password-resets/password-resets.fixture.js';
-import { browserCookie } from '../browsers/browser-binding.js';
+import { browserCookie } from '../pages/browser-binding.js';
 import { PasswordSignIn } from './password-sign-in.js';
 
 const REQUEST = '/oauth/password-reset/request';

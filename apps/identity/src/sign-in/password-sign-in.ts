@@ -3,7 +3,7 @@ import { Clock, Database } from '@customer-platform/database';
 import { PasswordHashing } from '../passwords/password-hashing.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 import { PasswordAttempts, type KnownBrowser } from '../passwords/password-attempts.js';
-import type { SignedIn } from '../sessions/signed-in.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
 import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** Who says to be whom, from where, to which organization's client. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { newId } from '@customer-platform/database';
 import { expectStatus } from '@customer-platform/testing';
 import { IdentityBench } from '../identity-app.fixture.js';
-import { BrowserBinding } from '../browsers/browser-binding.js';
+import { BrowserBinding } from '../pages/browser-binding.js';
 import { SignInProgress, type Asked } from './sign-in-progress.js';
 
 let bench: IdentityBench;

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Database, type RetentionOptions } from '@customer-platform/database';
 import type { GivesFactor } from '../mfa/sign-in-factors.js';
-import type { BrowserBinding } from '../browsers/browser-binding.js';
-import type { SignedIn } from '../sessions/signed-in.js';
+import type { BrowserBinding } from '../pages/browser-binding.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
 
 /** From an authentication on, the rest of a sign-in may take so long. */
 const LIFE_MS = 15 * 60_000;

@@ -12,6 +12,7 @@ import { KnownBrowsers } from './known-browsers.js';
 import { PasswordSignIn } from './password-sign-in.js';
 import { PasswordResetPagesController } from './password-reset-pages.controller.js';
 import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
+import { SsoCallbackController } from './sso-callback.controller.js';
 
 /** How people sign in: by pages that are rendered here and need no script. */
 @Module({
@@ -23,8 +24,7 @@ import { OLD_SIGN_INS, SignInProgress } from './sign-in-progress.js';
     PasswordsModule,
     SsoConnectionsModule,
   ],
-  controllers: [InteractionsController, PasswordResetPagesController],
+  controllers: [InteractionsController, PasswordResetPagesController, SsoCallbackController],
   providers: [InteractionSteps, KnownBrowsers, PasswordSignIn, SignInProgress, retentionOf(OLD_SIGN_INS)],
-  exports: [PasswordSignIn, SignInProgress],
 })
 export class SignInModule {}

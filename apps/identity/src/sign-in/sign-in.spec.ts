@@ -1,7 +1,7 @@
 import { axeFindings, eventually, expectStatus } from '@customer-platform/testing';
 import type { TestOrganization } from '../identity-app.fixture.js';
 import { aChallenge, Browser } from '../oauth/browser.fixture.js';
-import { browserCookie } from '../browsers/browser-binding.js';
+import { browserCookie } from '../pages/browser-binding.js';
 import { codeOf, PASSWORD, SignInBench, type Visitor } from './sign-in-bench.fixture.js';
 
 let bench: SignInBench;

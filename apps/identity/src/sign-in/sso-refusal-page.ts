@@ -1,4 +1,4 @@
-import type { SsoRefusalReason } from '../sso-connections/sso-refusal.js';
+import type { SsoRefusalReason } from '../vocabulary/sso-refusal.js';
 import type { Language } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import { errorPage, type Failure } from '../pages/plain-pages.js';

@@ -3,10 +3,10 @@ import type { AuditContext } from '@customer-platform/audit';
 import type { RequestOrigin } from '@customer-platform/http';
 import type { Interaction, InteractionResult } from '../oauth/interactions.js';
 import type { Frame } from '../pages/frame.js';
-import { wordsOf } from '../pages/languages.js';
+import { messagesOf } from '../pages/languages.js';
 import type { Page } from '../pages/page.js';
 import { emailPage } from '../pages/sign-in-pages.js';
-import type { BrowserBinding } from '../browsers/browser-binding.js';
+import type { BrowserBinding } from '../pages/browser-binding.js';
 
 /** One request of a browser within an interaction. */
 export interface Visit {
@@ -34,7 +34,7 @@ export function start(visit: Visit): Page {
 /** What was shown before is gone: its time was over, or the user was suspended or given a new password meanwhile. */
 export function startAnew(visit: Visit): Page {
   const frame = visit.frameFor();
-  return emailPage(frame, { error: wordsOf(frame.language).signIn.anew });
+  return emailPage(frame, { error: messagesOf(frame.language).signIn.anew });
 }
 
 /** The proof that somebody has the token of an invitation, where the request carries one. */

@@ -6,7 +6,7 @@ import { ProviderPlaces } from './provider-places.js';
 import { Providers, UnusableProvider } from './providers.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 import { SsoConnection } from './sso-connection.entity.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 import { SSO_CONFIG } from './sso.config.js';
 
 const DISCOVERY = '/.well-known/openid-configuration';

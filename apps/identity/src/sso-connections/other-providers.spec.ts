@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { OtherProviders } from './other-provider-process.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 
 const DOMAIN = `${newId()}.example`;
 const ana = { email: `ana@${DOMAIN}`, name: 'Ana Rojas', given_name: 'Ana', family_name: 'Rojas' };

@@ -8,7 +8,7 @@ import { UserArrivals } from '../users/user-arrivals.js';
 import { domainOf } from '../vocabulary/domain-name.js';
 import { DomainClaims, type HeldDomains } from './domain-claims.js';
 import type { ProviderPerson } from './provider-claims.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 import { addressForms } from '../vocabulary/is-email-address.js';
 
 /** The connection that somebody comes by. */

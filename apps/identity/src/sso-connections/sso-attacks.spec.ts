@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { generateKeyPair } from 'jose';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 
 type Claims = Record<string, unknown>;
 

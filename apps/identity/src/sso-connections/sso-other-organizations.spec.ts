@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import type { TestOrganization } from '../identity-app.fixture.js';
 import { TestClient, type Answers } from '../oauth/browser.fixture.js';
 import { codeOf } from '../sign-in/page-visitor.fixture.js';
-import type { SignedIn } from '../sessions/signed-in.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
 

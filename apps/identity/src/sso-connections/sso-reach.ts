@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction, WorkerTransaction } from '@customer-platform/database';
 import type { RequestContext } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
 import { RoleGrants } from '../roles/role-grants.js';
 import { domainName } from '../vocabulary/domain-name.js';
 import type { SsoConnection } from './sso-connection.entity.js';

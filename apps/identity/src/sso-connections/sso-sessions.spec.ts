@@ -2,7 +2,7 @@ import { newId } from '@customer-platform/database';
 import { Caller, eventually, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import { Browser, ISSUER, TestClient, type Answers } from '../oauth/browser.fixture.js';
-import type { SignedIn } from '../sessions/signed-in.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
 import { PageVisitor, type Shown } from '../sign-in/page-visitor.fixture.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';

@@ -3,7 +3,7 @@ import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { Invitations, PASSWORD } from '../invitations/invitation.fixture.js';
 import { HostileProvider } from './hostile-provider.fixture.js';
 import { aBrowser, SsoBench, type TestConnection } from './sso-bench.fixture.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 
 describe('who comes from a provider', () => {
   let bench: SsoBench;

@@ -3,15 +3,15 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Clock, Database } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import * as oidc from 'openid-client';
-import type { SignedIn } from '../sessions/signed-in.js';
-import { closedToPassword } from '../sessions/session-authentication.js';
+import type { SignedIn } from '../vocabulary/signed-in.js';
+import { SessionAuthentication } from '../sessions/session-authentication.js';
 import { domainOf } from '../vocabulary/domain-name.js';
 import { personIn, type ProviderPerson } from './provider-claims.js';
 import { ProviderBusy, ProviderPlaces } from './provider-places.js';
 import { failureIn, Providers, UnusableProvider } from './providers.js';
 import { SsoArrivals, type ArrivalRequest } from './sso-arrivals.js';
 import { SsoConnection } from './sso-connection.entity.js';
-import { SsoRefusal } from './sso-refusal.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 import { SsoRequests, type AskedInteraction, type Freshness, type SsoRequest } from './sso-requests.js';
 import { SSO_CONFIG, type SsoConfig } from './sso.config.js';
 
@@ -66,6 +66,7 @@ const LONGEST_HINT = 254;
 export class SsoSignIn {
   constructor(
     private readonly database: Database,
+    private readonly authentication: SessionAuthentication,
     private readonly providers: Providers,
     private readonly places: ProviderPlaces,
     private readonly requests: SsoRequests,
@@ -96,7 +97,7 @@ export class SsoSignIn {
     readonly email: string;
   }): Promise<boolean> {
     return this.database.acrossOrganizations(async (tx) => {
-      const closed = await closedToPassword(tx, userId, email);
+      const closed = await this.authentication.closedToPassword(tx, userId, email);
       return closed === null || (await tx.query(ELSEWHERE, [userId, closed])).length > 0;
     });
   }

@@ -16,14 +16,15 @@ import {
   type RequestContext,
 } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
-import { keepingAnAdministrator } from '../memberships/administrators.js';
+import { Administrators } from '../memberships/administrators.js';
 import { FactorRemoval } from '../mfa/factor-removal.js';
-import { demandHeld } from '../roles/escalation.js';
+import { demandHeld } from '../vocabulary/escalation.js';
+import { RoleGrants } from '../roles/role-grants.js';
 import { SessionEndings } from '../sessions/session-endings.js';
 import { AddressProbes } from './address-probes.js';
 import type { CreateUserDto, OwnChanges, UpdateUserDto, SeenUser } from './user.dto.js';
 import { User, userEvent } from './user.entity.js';
-import { lockManaged, permissionsOfUser } from './user-standing.js';
+import { lockManaged } from './user-standing.js';
 import { addressForms, keptAddress } from '../vocabulary/is-email-address.js';
 
 const WITH_FACTOR = `
@@ -48,6 +49,8 @@ export class UsersService {
   constructor(
     private readonly database: Database,
     private readonly probes: AddressProbes,
+    private readonly administrators: Administrators,
+    private readonly grants: RoleGrants,
     private readonly sessions: SessionEndings,
     private readonly factors: FactorRemoval,
     private readonly audit: Audit,
@@ -101,7 +104,8 @@ export class UsersService {
       !addressForms(body.email).includes((await this.users.get(context, id)).email);
     const change = async (tx: WorkerTransaction): Promise<User> => {
       if (readdresses) await this.probes.demandRoom(tx);
-      if (await this.givesRights(tx, context, id, body)) demandHeld(context, await permissionsOfUser(tx, id));
+      if (await this.givesRights(tx, context, id, body))
+        demandHeld(context, await this.grants.heldBy(tx, id));
       const updated = await this.users.update(context, id, (row) => patchOf(row, body), { tx });
       if (body.status === 'suspended') {
         await this.sessions.endAll(tx, context, { userId: id }, 'user_disabled');
@@ -155,7 +159,7 @@ export class UsersService {
    */
   async restore(context: RequestContext, id: string): Promise<SeenUser> {
     const guard = async (tx: Transaction): Promise<void> => {
-      demandHeld(context, await permissionsOfUser(tx, id));
+      demandHeld(context, await this.grants.heldBy(tx, id));
       await this.probes.demandRoom(tx);
     };
     const change = async (tx: WorkerTransaction): Promise<User> => {
@@ -202,7 +206,7 @@ export class UsersService {
   ): Promise<T> {
     return this.database.acrossOrganizations(async (tx) => {
       await lockManaged(tx, context, id);
-      return keepingAnAdministrator(tx, context.organizationId, () => work(tx));
+      return this.administrators.keepingOne(tx, context.organizationId, () => work(tx));
     });
   }
 

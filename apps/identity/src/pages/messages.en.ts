@@ -1,4 +1,4 @@
-import { apiScope } from './api-scope.js';
+import { apiScope } from '../vocabulary/api-scopes.js';
 import { html, type Html } from './html.js';
 
 /** What is in a module, as whoever is asked for consent knows it. */
@@ -11,7 +11,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 /** What the pages say. Names that tenants chose come as markup: they are set apart from the sentence. */
-export interface Words {
+export interface PageMessages {
   readonly continue: string;
   readonly back: string;
   readonly cancel: string;
@@ -141,7 +141,7 @@ export interface Words {
   };
 }
 
-export const ENGLISH: Words = {
+export const ENGLISH: PageMessages = {
   continue: 'Continue',
   back: 'Back',
   cancel: 'Cancel',

@@ -1,6 +1,6 @@
-import { apiScope } from './api-scope.js';
+import { apiScope } from '../vocabulary/api-scopes.js';
 import { html } from './html.js';
-import type { Words } from './words.en.js';
+import type { PageMessages } from './messages.en.js';
 
 const MODULES: Readonly<Record<string, string>> = {
   core: 'contactos, eventos y segmentos',
@@ -11,7 +11,7 @@ const MODULES: Readonly<Record<string, string>> = {
 };
 
 /** Spanish as it is written in Chile. */
-export const SPANISH: Words = {
+export const SPANISH: PageMessages = {
   continue: 'Continuar',
   back: 'Volver',
   cancel: 'Cancelar',

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { jest } from '@jest/globals';
 import { newId } from '@customer-platform/database';
 import { log, metrics } from '@customer-platform/http';
-import { browserCookie } from '../browsers/browser-binding.js';
+import { browserCookie } from '../pages/browser-binding.js';
 import { HostileProvider } from '../sso-connections/hostile-provider.fixture.js';
 import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
 

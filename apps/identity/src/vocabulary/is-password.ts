@@ -2,7 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsString, MaxLength } from 'class-validator';
 import { custom } from '@customer-platform/http';
-import { PASSWORD_LENGTH } from './password-rules.js';
+
+/** A password's length in characters (identity.md §3). No rule says which characters. */
+export const PASSWORD_LENGTH = { least: 15, most: 128 } as const;
 
 /** A password that is to be set (identity.md §3): so long, in characters; whether it is common is looked at later. */
 export function IsPassword({ description }: { description: string }): PropertyDecorator {

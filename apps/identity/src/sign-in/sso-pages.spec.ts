@@ -1,7 +1,7 @@
 import { Caller, eventually, expectProblem, expectStatus } from '@customer-platform/testing';
 import { decodeJwt } from 'jose';
 import type { TestOrganization } from '../identity-app.fixture.js';
-import { PASSWORD, SignInBench, type Visitor } from '../sign-in/sign-in-bench.fixture.js';
+import { PASSWORD, SignInBench, type Visitor } from './sign-in-bench.fixture.js';
 import { OtherProviders } from '../sso-connections/other-provider-process.fixture.js';
 import { SsoBench, type TestConnection } from '../sso-connections/sso-bench.fixture.js';
 

@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Controller, Req, Res, UseFilters } from '@nestjs/common';
 import { CorrelationId, Endpoint, Origin, PathText, type RequestOrigin } from '@customer-platform/http';
-import { BrowserBinding } from '../browsers/browser-binding.js';
-import { PageErrorsFilter } from '../sign-in/page-errors.filter.js';
+import { BrowserBinding } from '../pages/browser-binding.js';
+import { PageErrorsFilter } from './page-errors.filter.js';
 import { languageOf } from '../pages/languages.js';
 import { sendPage } from '../pages/page.js';
 import { leavingPage } from '../pages/sign-in-pages.js';
-import { counted } from '../sessions/sign-in-metrics.js';
-import { SignInProgress } from '../sign-in/sign-in-progress.js';
-import { SsoRefusal } from '../sso-connections/sso-refusal.js';
+import { counted } from '../vocabulary/sign-in-metrics.js';
+import { SignInProgress } from './sign-in-progress.js';
+import { SsoRefusal } from '../vocabulary/sso-refusal.js';
 import { SsoSignIn } from '../sso-connections/sso-sign-in.js';
 
 /** Where providers send people back to (identity.md §6). */
