@@ -1,21 +1,18 @@
 import { getRouteApi } from '@tanstack/react-router';
 import type { ItemOf } from '@customer-platform/client';
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
+import { ListPage, OpenForm, Rows } from '../ui/list-page.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { SecretOnce } from '../ui/secret-once.tsx';
 import { Time } from '../ui/time.tsx';
-import type { AreaSearch } from './search-params.ts';
-import { useSearch } from './use-search.ts';
+import { AreaList } from './area-list.tsx';
 
 const childrenRoute = getRouteApi('/o/$organization/organization/children');
 const ChildPanel = lazyPart(async () => (await import('./child-panel.tsx')).ChildPanel);
@@ -27,64 +24,62 @@ const STATUSES = ['active', 'suspended'] as const;
 /** The organizations below this one. */
 export function ChildrenPage(): ReactNode {
   const t = useTranslations('organization');
-  const addressBeside = useAddressBeside();
   const may = useMay();
-  const [search, set] = useSearch(childrenRoute.useSearch(), ['name', 'created_at']);
-  const list = useChildren(search);
-  const columns = useColumns();
+  const { open } = childrenRoute.useSearch();
+  const [key, setKey] = useState<string | null>();
   if (!may('identity.organizations.read')) return <Forbidden permission="identity.organizations.read" />;
-  const mayCreate = may('identity.organizations.create');
-  const add = mayCreate && <AddButton label={t('newChild')} onClick={() => set({ create: true })} />;
+  const add = may('identity.organizations.create') && t('newChild');
   return (
-    <Section title={t('parts.children')} lead={t('childrenLead')} actions={add}>
-      <Filters>
-        <SearchField main label={t('searchName')} value={search.q ?? ''} onChange={(q) => set({ q })} />
-        <FilterSelect
-          label={t('status')}
-          value={search.status}
-          onChange={(status) => set({ status })}
-          options={STATUSES.map((value) => ({ value, label: t(`organizationStatus.${value}`) }))}
-        />
-        <DeletedFilter label={t('withDeleted')} />
-      </Filters>
-      <DataTable
-        label={t('parts.children')}
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        sort={search.sort ?? 'name'}
-        onSort={(sort) => set({ sort })}
-        chosen={search.open}
-        onOpen={({ id }) => set({ open: id })}
-        addressOf={({ id }) => addressBeside(id)}
-        empty={<Empty title={t('noChildren')}>{add}</Empty>}
-      />
-      {search.open !== undefined && (
-        <ChildPanel key={search.open} id={search.open} onClose={() => set({ open: undefined })} />
+    <ListPage
+      frame={Section}
+      title={t('parts.children')}
+      lead={t('childrenLead')}
+      open={open}
+      add={add}
+      form={({ onClose }) => <NewChild onClose={onClose} onKey={setKey} />}
+      panel={(id, onClose) => <ChildPanel key={id} id={id} onClose={onClose} />}
+    >
+      <Children add={add} />
+      {key !== undefined && (
+        <SecretOnce title={t('firstKey')} secret={key} lost={t('keyLost')} onClose={() => setKey(undefined)}>
+          {t('secretUse')}
+        </SecretOnce>
       )}
-      {mayCreate && <NewChild open={search.create === true} onClose={() => set({ create: undefined })} />}
-    </Section>
+    </ListPage>
   );
 }
 
-function useChildren({ q, status, sort = 'name', deleted }: AreaSearch) {
+function Children({ add }: { add: string | false }): ReactNode {
+  const t = useTranslations('organization');
   const api = useApi();
-  const may = useMay();
   const { organization } = usePerson();
-  return useList<Child>(
-    ['organization', 'children', q, status, sort, deleted],
-    async (cursor, signal) => {
-      const query = {
-        parent_id: organization.id,
-        ...(q !== undefined && { 'name[prefix]': q }),
-        ...(STATUSES.some((each) => each === status) && { status: status as Child['status'] }),
-        ...(deleted && { include_deleted: true }),
-        sort,
-        cursor,
-      };
-      return (await api.GET('/v1/identity/organizations', { params: { query }, signal })).data;
-    },
-    { enabled: may('identity.organizations.read') },
+  const address = childrenRoute.useSearch();
+  return (
+    <AreaList<Child, (typeof STATUSES)[number]>
+      part="children"
+      address={address}
+      sorts={['name', 'created_at']}
+      sort="name"
+      searched={t('searchName')}
+      filter={{
+        by: 'status',
+        label: t('status'),
+        options: STATUSES.map((value) => ({ value, label: t(`organizationStatus.${value}`) })),
+      }}
+      load={async ({ q, value, ...asked }, signal) => {
+        const query = { ...asked, parent_id: organization.id, 'name[prefix]': q, status: value };
+        return (await api.GET('/v1/identity/organizations', { params: { query }, signal })).data;
+      }}
+      columns={useColumns()}
+      table={(table) => (
+        <Rows
+          {...table}
+          open={address.open}
+          filtered={false}
+          empty={<Empty title={t('noChildren')}>{add !== false && <OpenForm label={add} />}</Empty>}
+        />
+      )}
+    />
   );
 }
 

@@ -3,20 +3,16 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
+import { ListPage, OpenForm, Rows } from '../ui/list-page.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { SecretOnce } from '../ui/secret-once.tsx';
 import { Time } from '../ui/time.tsx';
+import { AreaList } from './area-list.tsx';
 import type { OAuthClient } from './client.ts';
-import type { AreaSearch } from './search-params.ts';
-import { useSearch } from './use-search.ts';
 
 const clientsRoute = getRouteApi('/o/$organization/organization/clients');
 const ClientPanel = lazyPart(async () => (await import('./client-panel.tsx')).ClientPanel);
@@ -27,57 +23,22 @@ const TYPES = ['confidential', 'public'] as const;
 /** Applications that sign people in, or act for themselves. */
 export function ClientsPage(): ReactNode {
   const t = useTranslations('organization');
-  const addressBeside = useAddressBeside();
   const may = useMay();
-  const [search, set] = useSearch(clientsRoute.useSearch(), ['name', 'created_at']);
+  const { open } = clientsRoute.useSearch();
   const [secret, setSecret] = useState<string | null>();
-  const list = useClients(search);
-  const columns = useColumns();
   if (!may('identity.oauth_clients.read')) return <Forbidden permission="identity.oauth_clients.read" />;
-  const mayCreate = may('identity.oauth_clients.create');
-  const add = mayCreate && <AddButton label={t('newClient')} onClick={() => set({ create: true })} />;
+  const add = may('identity.oauth_clients.create') && t('newClient');
   return (
-    <Section title={t('parts.clients')} lead={t('clientsLead')} actions={add}>
-      <Filters>
-        <FilterSelect
-          label={t('type')}
-          value={search.kind}
-          onChange={(kind) => set({ kind })}
-          options={TYPES.map((value) => ({ value, label: t(`clientTypes.${value}`) }))}
-        />
-        <DeletedFilter label={t('withDeleted')} />
-      </Filters>
-      <DataTable
-        label={t('parts.clients')}
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        sort={search.sort ?? 'name'}
-        onSort={(sort) => set({ sort })}
-        chosen={search.open}
-        onOpen={({ id }) => set({ open: id })}
-        addressOf={({ id }) => addressBeside(id)}
-        empty={<Empty title={t('noClients')}>{add}</Empty>}
-      />
-      {search.open !== undefined && (
-        <ClientPanel
-          key={search.open}
-          id={search.open}
-          onClose={() => set({ open: undefined })}
-          onSecret={setSecret}
-        />
-      )}
-      {mayCreate && (
-        <NewClientDialog
-          open={search.create === true}
-          onClose={() => set({ create: undefined })}
-          onMade={({ id, client_secret: made, type }) => {
-            // Whatever opens last lies on top: its panel waits until the secret is kept.
-            set({ create: undefined, open: type === 'confidential' ? undefined : id });
-            if (type === 'confidential') setSecret(made ?? null);
-          }}
-        />
-      )}
+    <ListPage
+      frame={Section}
+      title={t('parts.clients')}
+      lead={t('clientsLead')}
+      open={open}
+      add={add}
+      form={(props) => <NewClientDialog {...props} onSecret={setSecret} />}
+      panel={(id, onClose) => <ClientPanel key={id} id={id} onClose={onClose} onSecret={setSecret} />}
+    >
+      <Clients add={add} />
       {secret !== undefined && (
         <SecretOnce
           title={t('clientSecret')}
@@ -88,25 +49,39 @@ export function ClientsPage(): ReactNode {
           {t('secretUse')}
         </SecretOnce>
       )}
-    </Section>
+    </ListPage>
   );
 }
 
-function useClients({ kind, sort = 'name', deleted }: AreaSearch) {
+function Clients({ add }: { add: string | false }): ReactNode {
+  const t = useTranslations('organization');
   const api = useApi();
-  const may = useMay();
-  return useList<OAuthClient>(
-    ['organization', 'clients', kind, sort, deleted],
-    async (cursor, signal) => {
-      const query = {
-        ...(TYPES.some((each) => each === kind) && { type: kind as OAuthClient['type'] }),
-        ...(deleted && { include_deleted: true }),
-        sort,
-        cursor,
-      };
-      return (await api.GET('/v1/identity/oauth-clients', { params: { query }, signal })).data;
-    },
-    { enabled: may('identity.oauth_clients.read') },
+  const address = clientsRoute.useSearch();
+  return (
+    <AreaList<OAuthClient, (typeof TYPES)[number]>
+      part="clients"
+      address={address}
+      sorts={['name', 'created_at']}
+      sort="name"
+      filter={{
+        by: 'kind',
+        label: t('type'),
+        options: TYPES.map((value) => ({ value, label: t(`clientTypes.${value}`) })),
+      }}
+      load={async ({ q: _, value, ...asked }, signal) => {
+        const query = { ...asked, type: value };
+        return (await api.GET('/v1/identity/oauth-clients', { params: { query }, signal })).data;
+      }}
+      columns={useColumns()}
+      table={(table) => (
+        <Rows
+          {...table}
+          open={address.open}
+          filtered={false}
+          empty={<Empty title={t('noClients')}>{add !== false && <OpenForm label={add} />}</Empty>}
+        />
+      )}
+    />
   );
 }
 

@@ -6,19 +6,17 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { Button, IconButton } from '../ui/button.tsx';
+import { IconButton } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
+import { ListPage, OpenForm } from '../ui/list-page.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
+import { AreaList } from './area-list.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { useRoles } from './people.ts';
-import type { AreaSearch } from './search-params.ts';
 import { INVITATION_TONES } from './tones.ts';
 import { useActs } from './use-acts.tsx';
-import { useSearch } from './use-search.ts';
 
 const invitationsRoute = getRouteApi('/o/$organization/organization/invitations');
 
@@ -29,60 +27,53 @@ const STATUSES = ['pending', 'accepted', 'expired', 'revoked'] as const;
 export function InvitationsPage(): ReactNode {
   const t = useTranslations('organization');
   const may = useMay();
-  const [search, set] = useSearch(invitationsRoute.useSearch(), ['created_at', 'expires_at']);
-  const list = useInvitations(search);
-  const { ask, act, shown } = useActs();
-  const columns = useColumns({ ask, act });
+  const { open } = invitationsRoute.useSearch();
   if (!may('identity.invitations.read')) return <Forbidden permission="identity.invitations.read" />;
-  const invite = may('identity.invitations.create') && (
-    <Button look="main" onClick={() => set({ create: true })}>
-      <UserPlus aria-hidden className="size-4" />
-      {t('invite')}
-    </Button>
-  );
+  const add = may('identity.invitations.create') && t('invite');
   return (
-    <Section title={t('parts.invitations')} lead={t('invitationsLead')} actions={invite}>
-      <Filters>
-        <SearchField main label={t('wholeEmail')} value={search.q ?? ''} onChange={(q) => set({ q })} />
-        <FilterSelect
-          label={t('status')}
-          value={search.status}
-          onChange={(status) => set({ status })}
-          options={STATUSES.map((value) => ({ value, label: t(`invitationStatus.${value}`) }))}
-        />
-      </Filters>
-      <DataTable
-        label={t('parts.invitations')}
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        sort={search.sort ?? '-created_at'}
-        onSort={(sort) => set({ sort })}
-        empty={<Empty title={t('noInvitations')} />}
-      />
-      {shown}
-      {may('identity.invitations.create') && (
-        <InviteDialog open={search.create === true} onClose={() => set({ create: undefined })} />
-      )}
-    </Section>
+    <ListPage
+      frame={Section}
+      title={t('parts.invitations')}
+      lead={t('invitationsLead')}
+      open={open}
+      add={add}
+      actions={add !== false && <OpenForm label={add} icon={UserPlus} />}
+      form={({ onClose }) => <InviteDialog onClose={onClose} />}
+    >
+      <Invitations />
+    </ListPage>
   );
 }
 
-function useInvitations({ q, status, sort = '-created_at' }: AreaSearch) {
+function Invitations(): ReactNode {
+  const t = useTranslations('organization');
   const api = useApi();
-  const may = useMay();
-  return useList<Invitation>(
-    ['organization', 'invitations', q, status, sort],
-    async (cursor, signal) => {
-      const query = {
-        ...(q !== undefined && { email: q }),
-        ...(STATUSES.some((each) => each === status) && { status: status as Invitation['status'] }),
-        sort,
-        cursor,
-      };
-      return (await api.GET('/v1/identity/invitations', { params: { query }, signal })).data;
-    },
-    { enabled: may('identity.invitations.read') },
+  const { ask, act, shown } = useActs();
+  return (
+    <>
+      <AreaList<Invitation, (typeof STATUSES)[number]>
+        part="invitations"
+        address={invitationsRoute.useSearch()}
+        sorts={['created_at', 'expires_at']}
+        sort="-created_at"
+        searched={t('wholeEmail')}
+        filter={{
+          by: 'status',
+          label: t('status'),
+          options: STATUSES.map((value) => ({ value, label: t(`invitationStatus.${value}`) })),
+        }}
+        withDeleted={false}
+        load={async ({ q, value, include_deleted: _, ...asked }, signal) => {
+          const query = { ...asked, email: q, status: value };
+          return (await api.GET('/v1/identity/invitations', { params: { query }, signal })).data;
+        }}
+        columns={useColumns({ ask, act })}
+        table={(table) => (
+          <DataTable {...table} keyOf={({ id }) => id} empty={<Empty title={t('noInvitations')} />} />
+        )}
+      />
+      {shown}
+    </>
   );
 }
 

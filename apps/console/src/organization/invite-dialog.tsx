@@ -18,16 +18,7 @@ const DAYS = [1, 7, 30] as const;
 /** The language of the mail; without one it is the organization's. */
 const LOCALES = ['es', 'en'] as const;
 
-export function InviteDialog({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
-  const t = useTranslations('organization');
-  return (
-    <Dialog open={open} onClose={onClose} title={t('invite')} lead={t('inviteLead')}>
-      <InviteForm onClose={onClose} />
-    </Dialog>
-  );
-}
-
-function InviteForm({ onClose }: { onClose: () => void }): ReactNode {
+export function InviteDialog({ onClose }: { onClose: () => void }): ReactNode {
   const t = useTranslations('organization');
   const roles = useRoles();
   const [email, setEmail] = useState('');
@@ -45,48 +36,50 @@ function InviteForm({ onClose }: { onClose: () => void }): ReactNode {
     });
   };
   return (
-    <form onSubmit={send} className="flex flex-col gap-4">
-      <TextField
-        label={t('email')}
-        type="email"
-        required
-        maxLength={254}
-        value={email}
-        error={problemAt(invite.error, '/email')}
-        onChange={(event) => setEmail(event.target.value)}
-      />
-      <RolePicker
-        label={t('parts.roles')}
-        roles={roles.filter(({ kind }) => kind === 'human')}
-        chosen={chosen}
-        onChange={setChosen}
-      />
-      {chosen.length === 0 && <Note tone="warn">{t('noRolesLead')}</Note>}
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Select
-          label={t('mailLanguage')}
-          value={locale}
-          options={[
-            { value: '', label: t('asOrganization') },
-            ...LOCALES.map((value) => ({ value, label: t(`languages.${value}`) })),
-          ]}
-          onChange={(event) => setLocale(event.target.value)}
+    <Dialog open onClose={onClose} title={t('invite')} lead={t('inviteLead')}>
+      <form onSubmit={send} className="flex flex-col gap-4">
+        <TextField
+          label={t('email')}
+          type="email"
+          required
+          maxLength={254}
+          value={email}
+          error={problemAt(invite.error, '/email')}
+          onChange={(event) => setEmail(event.target.value)}
         />
-        <Select
-          label={t('validFor')}
-          value={days}
-          options={DAYS.map((count) => ({ value: String(count), label: t('days', { count }) }))}
-          onChange={(event) => setDays(Number(event.target.value))}
+        <RolePicker
+          label={t('parts.roles')}
+          roles={roles.filter(({ kind }) => kind === 'human')}
+          chosen={chosen}
+          onChange={setChosen}
         />
-      </div>
-      <Refused error={invite.error} />
-      <DialogActions>
-        <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button type="submit" look="main" busy={invite.isPending}>
-          {t('sendInvitation')}
-        </Button>
-      </DialogActions>
-    </form>
+        {chosen.length === 0 && <Note tone="warn">{t('noRolesLead')}</Note>}
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Select
+            label={t('mailLanguage')}
+            value={locale}
+            options={[
+              { value: '', label: t('asOrganization') },
+              ...LOCALES.map((value) => ({ value, label: t(`languages.${value}`) })),
+            ]}
+            onChange={(event) => setLocale(event.target.value)}
+          />
+          <Select
+            label={t('validFor')}
+            value={days}
+            options={DAYS.map((count) => ({ value: String(count), label: t('days', { count }) }))}
+            onChange={(event) => setDays(Number(event.target.value))}
+          />
+        </div>
+        <Refused error={invite.error} />
+        <DialogActions>
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" look="main" busy={invite.isPending}>
+            {t('sendInvitation')}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
   );
 }
 

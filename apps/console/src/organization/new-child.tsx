@@ -6,17 +6,21 @@ import { useApi } from '../api/api.tsx';
 import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions } from '../ui/dialog.tsx';
 import { Checkbox, TextField } from '../ui/form.tsx';
-import { SecretOnce } from '../ui/secret-once.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { Refused } from './refused.tsx';
 import { slugOf } from './slug.ts';
 import { useChanged } from './use-acts.tsx';
 
+interface NewChildProps {
+  onClose: () => void;
+  /** Shows its first key; null is one that was lost on the way. */
+  onKey: (key: string | null) => void;
+}
+
 /** A new organization below this one, with a first key if it is wanted. */
-export function NewChild({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
+export function NewChild({ onClose, onKey }: NewChildProps): ReactNode {
   const t = useTranslations('organization');
-  const [key, setKey] = useState<string | null>();
   const say = useSay();
   const changed = useChanged();
   const api = useApi();
@@ -24,27 +28,16 @@ export function NewChild({ open, onClose }: { open: boolean; onClose: () => void
     mutationFn: async (body: BodyOf<'post', '/v1/identity/organizations'>) =>
       (await api.POST('/v1/identity/organizations', { body })).data,
     onSuccess: async ({ api_key: made }, { issue_api_key: wanted }) => {
-      if (wanted) setKey(made?.key ?? null);
+      if (wanted) onKey(made?.key ?? null);
       say(t('childMade'));
       onClose();
       await changed();
     },
   });
-  const close = (): void => {
-    found.reset();
-    onClose();
-  };
   return (
-    <>
-      <Dialog open={open} onClose={close} title={t('newChild')} lead={t('newChildLead')}>
-        <ChildForm busy={found.isPending} error={found.error} onSend={found.mutate} onCancel={close} />
-      </Dialog>
-      {key !== undefined && (
-        <SecretOnce title={t('firstKey')} secret={key} lost={t('keyLost')} onClose={() => setKey(undefined)}>
-          {t('secretUse')}
-        </SecretOnce>
-      )}
-    </>
+    <Dialog open onClose={onClose} title={t('newChild')} lead={t('newChildLead')}>
+      <ChildForm busy={found.isPending} error={found.error} onSend={found.mutate} onCancel={onClose} />
+    </Dialog>
   );
 }
 

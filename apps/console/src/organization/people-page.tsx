@@ -4,21 +4,17 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { DeletedFilter } from '../ui/list-page.tsx';
+import { ListPage, Rows } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect, SearchField } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
+import type { Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
 import { Time } from '../ui/time.tsx';
-import { useRoles, withStanding, type Member, type User } from './people.ts';
-import type { AreaSearch } from './search-params.ts';
+import { AreaList } from './area-list.tsx';
+import { useRoles, withStanding, type Member } from './people.ts';
 import { USER_TONES } from './tones.ts';
-import { useSearch } from './use-search.ts';
 
 const peopleRoute = getRouteApi('/o/$organization/organization/people');
 const PersonPanel = lazyPart(async () => (await import('./person-panel.tsx')).PersonPanel);
@@ -28,89 +24,69 @@ const STATUSES = ['invited', 'active', 'suspended'] as const;
 /** Who is in the organization, and what each may do. */
 export function PeoplePage(): ReactNode {
   const t = useTranslations('organization');
-  const addressBeside = useAddressBeside();
   const may = useMay();
   const { organization } = usePerson();
   const navigate = useNavigate();
-  const [search, set] = useSearch(peopleRoute.useSearch(), ['name', 'email', 'created_at']);
-  const list = useMembers(search);
-  const columns = useColumns();
+  const { open } = peopleRoute.useSearch();
   if (!may('identity.users.read')) return <Forbidden permission="identity.users.read" />;
   const params = { organization: organization.slug };
+  const toSessions = (userId: string): void =>
+    void navigate({ to: '/o/$organization/organization/sessions', params, search: { q: userId } });
   return (
-    <Section
+    <ListPage
+      frame={Section}
       title={t('parts.people')}
       lead={t('peopleLead')}
+      open={open}
+      add={false}
       actions={
         may('identity.invitations.create') && (
           <ButtonLink
             look="main"
             to="/o/$organization/organization/invitations"
             params={params}
-            search={{ create: true }}
+            search={{ open: 'new' }}
           >
             <UserPlus aria-hidden className="size-4" />
             {t('invite')}
           </ButtonLink>
         )
       }
+      panel={(id, onClose) => <PersonPanel key={id} id={id} onClose={onClose} onSessions={toSessions} />}
     >
-      <Filters>
-        <SearchField main label={t('searchPeople')} value={search.q ?? ''} onChange={(q) => set({ q })} />
-        <FilterSelect
-          label={t('status')}
-          value={search.status}
-          onChange={(status) => set({ status })}
-          options={STATUSES.map((value) => ({ value, label: t(`userStatus.${value}`) }))}
-        />
-        <DeletedFilter label={t('withDeleted')} />
-      </Filters>
-      <DataTable
-        label={t('parts.people')}
-        list={list}
-        columns={columns}
-        keyOf={({ user }) => user.id}
-        sort={search.sort ?? 'name'}
-        onSort={(sort) => set({ sort })}
-        chosen={search.open}
-        onOpen={({ user }) => set({ open: user.id })}
-        addressOf={({ user }) => addressBeside(user.id)}
-        empty={<Empty title={t('nobody')} />}
-      />
-      {search.open !== undefined && (
-        <PersonPanel
-          key={search.open}
-          id={search.open}
-          onClose={() => set({ open: undefined })}
-          onSessions={(userId) =>
-            void navigate({ to: '/o/$organization/organization/sessions', params, search: { q: userId } })
-          }
-        />
-      )}
-    </Section>
+      <People />
+    </ListPage>
   );
 }
 
-function useMembers({ q, status, sort = 'name', deleted }: AreaSearch) {
+function People(): ReactNode {
+  const t = useTranslations('organization');
   const api = useApi();
   const may = useMay();
-  const readable = may('identity.users.read');
-  return useList<Member>(
-    ['organization', 'people', q, status, sort, deleted],
-    async (cursor, signal) => {
-      const sought = q === undefined ? {} : q.includes('@') ? { email: q } : { 'name[prefix]': q };
-      const query = {
-        ...sought,
-        ...(STATUSES.some((each) => each === status) && { status: status as User['status'] }),
-        ...(deleted && { include_deleted: true }),
-        sort,
-        limit: 50,
-        cursor,
-      };
-      const { data } = await api.GET('/v1/identity/users', { params: { query }, signal });
-      return { ...data, data: await withStanding(api, may, data.data, signal) };
-    },
-    { enabled: readable },
+  const address = peopleRoute.useSearch();
+  return (
+    <AreaList<Member, (typeof STATUSES)[number]>
+      part="people"
+      address={address}
+      sorts={['name', 'email', 'created_at']}
+      sort="name"
+      searched={t('searchPeople')}
+      filter={{
+        by: 'status',
+        label: t('status'),
+        options: STATUSES.map((value) => ({ value, label: t(`userStatus.${value}`) })),
+      }}
+      load={async ({ q, value, ...asked }, signal) => {
+        const sought = q?.includes('@') ? { email: q } : { 'name[prefix]': q };
+        const query = { ...asked, ...sought, status: value, limit: 50 };
+        const { data } = await api.GET('/v1/identity/users', { params: { query }, signal });
+        return { ...data, data: await withStanding(api, may, data.data, signal) };
+      }}
+      columns={useColumns()}
+      table={(table) => (
+        <Rows {...table} open={address.open} filtered={false} empty={<Empty title={t('nobody')} />} />
+      )}
+    />
   );
 }
 

@@ -9,6 +9,8 @@ export type Role = ItemOf<'/v1/identity/roles'>;
 
 /** A user, and where the user stands in this organization. */
 export interface Member {
+  /** The user's. */
+  id: string;
   user: User;
   /** Undefined where the user is no member here, or one may not read who is. */
   membershipId: string | undefined;
@@ -47,7 +49,7 @@ export async function withStanding(
   return users.map((user) => {
     const membershipId = memberships.get(user.id);
     const own = membershipId === undefined ? [] : (assignments.get(membershipId) ?? []);
-    return { user, membershipId, assignments: readable ? own : undefined };
+    return { id: user.id, user, membershipId, assignments: readable ? own : undefined };
   });
 }
 

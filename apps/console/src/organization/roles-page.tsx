@@ -5,16 +5,13 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { DeletedFilter } from '../ui/list-page.tsx';
 import { ButtonLink } from '../ui/button.tsx';
 import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
 import { Empty, Forbidden } from '../ui/notices.tsx';
+import { ListPage } from '../ui/list-page.tsx';
 import { Section } from '../ui/page.tsx';
+import { AreaList } from './area-list.tsx';
 import type { Role } from './people.ts';
-import type { AreaSearch } from './search-params.ts';
-import { useSearch } from './use-search.ts';
 
 const rolesRoute = getRouteApi('/o/$organization/organization/roles');
 const KINDS = ['human', 'machine'] as const;
@@ -25,16 +22,19 @@ export function RolesPage(): ReactNode {
   const may = useMay();
   const { organization } = usePerson();
   const navigate = useNavigate();
-  const [search, set] = useSearch(rolesRoute.useSearch(), ['name', 'created_at']);
-  const list = useRoleList(search);
+  const api = useApi();
   const columns = useColumns();
+  const address = rolesRoute.useSearch();
   if (!may('identity.roles.read')) return <Forbidden permission="identity.roles.read" />;
   const to = '/o/$organization/organization/roles/$role';
   const params = (role: string) => ({ organization: organization.slug, role });
   return (
-    <Section
+    <ListPage
+      frame={Section}
       title={t('parts.roles')}
       lead={t('rolesLead')}
+      open={undefined}
+      add={false}
       actions={
         may('identity.roles.create') && (
           <ButtonLink look="main" to={to} params={params('new')}>
@@ -44,45 +44,32 @@ export function RolesPage(): ReactNode {
         )
       }
     >
-      <Filters>
-        <FilterSelect
-          label={t('kind')}
-          value={search.kind}
-          onChange={(kind) => set({ kind })}
-          options={KINDS.map((value) => ({ value, label: t(`kinds.${value}`) }))}
-        />
-        <DeletedFilter label={t('withDeleted')} />
-      </Filters>
-      <DataTable
-        label={t('parts.roles')}
-        list={list}
+      <AreaList<Role, (typeof KINDS)[number]>
+        part="roles"
+        address={address}
+        sorts={['name', 'created_at']}
+        sort="name"
+        filter={{
+          by: 'kind',
+          label: t('kind'),
+          options: KINDS.map((value) => ({ value, label: t(`kinds.${value}`) })),
+        }}
+        load={async ({ q: _, value, ...asked }, signal) => {
+          const query = { ...asked, kind: value };
+          return (await api.GET('/v1/identity/roles', { params: { query }, signal })).data;
+        }}
         columns={columns}
-        keyOf={({ id }) => id}
-        sort={search.sort ?? 'name'}
-        onSort={(sort) => set({ sort })}
-        addressOf={({ id }) => `/o/${organization.slug}/organization/roles/${id}`}
-        onOpen={({ id }) => void navigate({ to, params: params(id) })}
-        empty={<Empty title={t('none')} />}
+        table={(table) => (
+          <DataTable
+            {...table}
+            keyOf={({ id }) => id}
+            addressOf={({ id }) => `/o/${organization.slug}/organization/roles/${id}`}
+            onOpen={({ id }) => void navigate({ to, params: params(id) })}
+            empty={<Empty title={t('none')} />}
+          />
+        )}
       />
-    </Section>
-  );
-}
-
-function useRoleList({ kind, sort = 'name', deleted }: AreaSearch) {
-  const api = useApi();
-  const may = useMay();
-  return useList<Role>(
-    ['organization', 'roles', kind, sort, deleted],
-    async (cursor, signal) => {
-      const query = {
-        ...(KINDS.some((each) => each === kind) && { kind: kind as Role['kind'] }),
-        ...(deleted && { include_deleted: true }),
-        sort,
-        cursor,
-      };
-      return (await api.GET('/v1/identity/roles', { params: { query }, signal })).data;
-    },
-    { enabled: may('identity.roles.read') },
+    </ListPage>
   );
 }
 

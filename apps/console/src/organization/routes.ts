@@ -4,12 +4,13 @@ import type { AreaSearch } from './search-params.ts';
 
 function searchOf(given: Record<string, unknown>): AreaSearch {
   const texts = ['q', 'status', 'kind', 'sort', 'open'] as const;
-  const flags = ['create', 'deleted'] as const;
   return Object.fromEntries([
     ...texts.flatMap((name) =>
       typeof given[name] === 'string' && given[name] !== '' ? [[name, given[name]]] : [],
     ),
-    ...flags.flatMap((name) => (given[name] === true ? [[name, true]] : [])),
+    ...(given['deleted'] === true ? [['deleted', true]] : []),
+    // As addresses had it before.
+    ...(given['create'] === true ? [['open', 'new']] : []),
   ]) as AreaSearch;
 }
 

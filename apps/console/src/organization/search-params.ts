@@ -5,10 +5,8 @@ export interface AreaSearch {
   status?: string;
   kind?: string;
   sort?: string;
-  /** The row that is open beside. */
+  /** The row that is open beside; `new` is the form of another one. */
   open?: string;
-  /** The form for a new one is open. */
-  create?: true;
   /** Lists what is deleted, too. */
   deleted?: true;
 }

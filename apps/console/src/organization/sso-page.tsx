@@ -3,19 +3,15 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
-import { useAddressBeside } from '../ui/address-beside.ts';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
-import { AddButton, DeletedFilter } from '../ui/list-page.tsx';
-import { DataTable, type Column } from '../ui/data-table.tsx';
-import { Filters, FilterSelect } from '../ui/filters.tsx';
-import { useList } from '../ui/list.ts';
+import { ListPage, OpenForm, Rows } from '../ui/list-page.tsx';
+import type { Column } from '../ui/data-table.tsx';
 import { Empty, Forbidden } from '../ui/notices.tsx';
 import { Section } from '../ui/page.tsx';
+import { AreaList } from './area-list.tsx';
 import type { Connection } from './connection.ts';
-import type { AreaSearch } from './search-params.ts';
 import { CONNECTION_TONES } from './tones.ts';
-import { useSearch } from './use-search.ts';
 
 const ssoRoute = getRouteApi('/o/$organization/organization/sso');
 const ConnectionPanel = lazyPart(async () => (await import('./connection-panel.tsx')).ConnectionPanel);
@@ -26,66 +22,54 @@ const STATUSES = ['draft', 'active', 'inactive'] as const;
 /** Providers by which people of a domain sign in. */
 export function SsoPage(): ReactNode {
   const t = useTranslations('organization');
-  const addressBeside = useAddressBeside();
   const may = useMay();
-  const [search, set] = useSearch(ssoRoute.useSearch(), ['name', 'created_at']);
-  const list = useConnections(search);
-  const columns = useColumns();
+  const { open } = ssoRoute.useSearch();
   if (!may('identity.sso.read')) return <Forbidden permission="identity.sso.read" />;
-  const mayCreate = may('identity.sso.create');
-  const add = mayCreate && <AddButton label={t('newConnection')} onClick={() => set({ create: true })} />;
+  const add = may('identity.sso.create') && t('newConnection');
   return (
-    <Section title={t('parts.sso')} lead={t('ssoLead')} actions={add}>
-      <Filters>
-        <FilterSelect
-          label={t('status')}
-          value={search.status}
-          onChange={(status) => set({ status })}
-          options={STATUSES.map((value) => ({ value, label: t(`connectionStatus.${value}`) }))}
-        />
-        <DeletedFilter label={t('withDeleted')} />
-      </Filters>
-      <DataTable
-        label={t('parts.sso')}
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        sort={search.sort ?? 'name'}
-        onSort={(sort) => set({ sort })}
-        chosen={search.open}
-        onOpen={({ id }) => set({ open: id })}
-        addressOf={({ id }) => addressBeside(id)}
-        empty={<Empty title={t('noConnections')}>{add}</Empty>}
-      />
-      {search.open !== undefined && (
-        <ConnectionPanel key={search.open} id={search.open} onClose={() => set({ open: undefined })} />
-      )}
-      {mayCreate && (
-        <NewConnectionDialog
-          open={search.create === true}
-          onClose={() => set({ create: undefined })}
-          onMade={(id) => set({ create: undefined, open: id })}
-        />
-      )}
-    </Section>
+    <ListPage
+      frame={Section}
+      title={t('parts.sso')}
+      lead={t('ssoLead')}
+      open={open}
+      add={add}
+      form={(props) => <NewConnectionDialog {...props} />}
+      panel={(id, onClose) => <ConnectionPanel key={id} id={id} onClose={onClose} />}
+    >
+      <Connections add={add} />
+    </ListPage>
   );
 }
 
-function useConnections({ status, sort = 'name', deleted }: AreaSearch) {
+function Connections({ add }: { add: string | false }): ReactNode {
+  const t = useTranslations('organization');
   const api = useApi();
-  const may = useMay();
-  return useList<Connection>(
-    ['organization', 'connections', status, sort, deleted],
-    async (cursor, signal) => {
-      const query = {
-        ...(STATUSES.some((each) => each === status) && { status: status as Connection['status'] }),
-        ...(deleted && { include_deleted: true }),
-        sort,
-        cursor,
-      };
-      return (await api.GET('/v1/identity/sso-connections', { params: { query }, signal })).data;
-    },
-    { enabled: may('identity.sso.read') },
+  const address = ssoRoute.useSearch();
+  return (
+    <AreaList<Connection, (typeof STATUSES)[number]>
+      part="sso"
+      address={address}
+      sorts={['name', 'created_at']}
+      sort="name"
+      filter={{
+        by: 'status',
+        label: t('status'),
+        options: STATUSES.map((value) => ({ value, label: t(`connectionStatus.${value}`) })),
+      }}
+      load={async ({ q: _, value, ...asked }, signal) => {
+        const query = { ...asked, status: value };
+        return (await api.GET('/v1/identity/sso-connections', { params: { query }, signal })).data;
+      }}
+      columns={useColumns()}
+      table={(table) => (
+        <Rows
+          {...table}
+          open={address.open}
+          filtered={false}
+          empty={<Empty title={t('noConnections')}>{add !== false && <OpenForm label={add} />}</Empty>}
+        />
+      )}
+    />
   );
 }
 

@@ -18,8 +18,7 @@ export function useSearch(
     const next = Object.entries({ ...search, ...change }).filter(
       ([, value]) => value !== undefined && value !== '',
     );
-    const opens = 'open' in change || 'create' in change;
-    void navigate({ to: '.', search: Object.fromEntries(next), replace: !opens });
+    void navigate({ to: '.', search: Object.fromEntries(next), replace: !('open' in change) });
   };
   return [search, set];
 }

@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
+import { Plus, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useAddressBeside } from './address-beside.ts';
 import { Button } from './button.tsx';
@@ -8,7 +8,7 @@ import { FilterSelect } from './filters.tsx';
 import { Checkbox } from './form.tsx';
 import type { List } from './list.ts';
 import { NothingMatches } from './notices.tsx';
-import { Page } from './page.tsx';
+import { Page, type Section } from './page.tsx';
 
 /** In place of an id in the address: the form of another one. */
 const NEW = 'new';
@@ -32,44 +32,58 @@ export interface NewFormProps {
   onMade: (made: { id: string }) => void;
 }
 
+interface AddButtonProps {
+  label: string;
+  onClick: () => void;
+  icon?: LucideIcon;
+}
+
 /** Begins another one. */
-export function AddButton({ label, onClick }: { label: string; onClick: () => void }): ReactNode {
+export function AddButton({ label, onClick, icon: Icon = Plus }: AddButtonProps): ReactNode {
   return (
     <Button look="main" onClick={onClick}>
-      <Plus aria-hidden className="size-4" />
+      <Icon aria-hidden className="size-4" />
       {label}
     </Button>
   );
 }
 
+/** Opens the form of another one, wherever it stands on the page of a list. */
+export function OpenForm(props: Omit<AddButtonProps, 'onClick'>): ReactNode {
+  const change = useChangeOf<{ open: string }>();
+  return <AddButton {...props} onClick={() => change({ open: NEW })} />;
+}
+
 interface ListPageProps {
+  /** A section of a page that several share; else it is a page of its own. */
+  frame?: typeof Section;
   title: string;
   lead: string;
   /** What stands beside the list, by the address. */
   open: string | undefined;
   /** Where one may add to it: how its button is called. */
   add: string | false;
-  form: (props: NewFormProps) => ReactNode;
-  panel: (id: string, onClose: () => void) => ReactNode;
+  /** What stands in place of that button. */
+  actions?: ReactNode;
+  form?: (props: NewFormProps) => ReactNode;
+  panel?: (id: string, onClose: () => void) => ReactNode;
   children: ReactNode;
 }
 
 /** A page of a list, with one of its rows beside it, or the form of another one. */
-export function ListPage({ title, lead, open, add, form, panel, children }: ListPageProps): ReactNode {
+export function ListPage(props: ListPageProps): ReactNode {
+  const { frame: Frame = Page, title, lead, open, add, form, panel, children } = props;
+  const { actions = add !== false && <OpenForm label={add} /> } = props;
   const change = useChangeOf<{ open: string | undefined }>();
   const close = (): void => change({ open: undefined });
   return (
-    <Page
-      title={title}
-      lead={lead}
-      actions={add !== false && <AddButton label={add} onClick={() => change({ open: NEW })} />}
-    >
+    <Frame title={title} lead={lead} actions={actions}>
       {children}
       {open === NEW &&
         add !== false &&
-        form({ onClose: close, onMade: ({ id }) => change({ open: id }, true) })}
-      {open !== undefined && open !== NEW && panel(open, close)}
-    </Page>
+        form?.({ onClose: close, onMade: ({ id }) => change({ open: id }, true) })}
+      {open !== undefined && open !== NEW && panel?.(open, close)}
+    </Frame>
   );
 }
 
