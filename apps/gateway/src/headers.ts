@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { REFUSES_FOR } from '@customer-platform/config';
 import type { Origin } from './origin.js';
-import { REFUSES_FOR } from './told-refusals.js';
 
 /** Headers that belong to one connection and end at it (RFC 9110 §7.6.1), and those that only the gateway may set. */
 const NOT_FORWARDED = new Set([

@@ -21,7 +21,7 @@ import {
 } from './request-body.js';
 import type { RouteClass } from './route-classes.js';
 import { SlowCallers } from './slow-callers.js';
-import { ToldRefusals } from './told-refusals.js';
+import { RefusalCache } from './refusal-cache.js';
 
 /** How long a module may take to begin its answer and to go on with it, in milliseconds. */
 interface Patience {
@@ -108,7 +108,7 @@ export class Upstream {
   private readonly patience: Patience;
   private readonly callers: SlowCallers;
   readonly admission: Admission;
-  private readonly told: ToldRefusals;
+  private readonly refusals: RefusalCache;
   private readonly mostLasting: number;
   private readonly lasting = new Set<() => void>();
   private draining = false;
@@ -122,7 +122,7 @@ export class Upstream {
     this.patience = options.patience ?? PATIENCE;
     this.callers = options.callers ?? new SlowCallers();
     this.admission = new Admission(this.callers.now);
-    this.told = new ToldRefusals(this.callers.now);
+    this.refusals = new RefusalCache(this.callers.now);
     this.mostLasting = lasting;
     this.ordinary = this.laneOf(origin, { connections, spare: connections, longestQueue });
     const few = Math.min(connections, CONNECTIONS_OF_LARGE);
@@ -203,7 +203,7 @@ export class Upstream {
 
   /** @throws Problem `overloaded` */
   private demandAdmission({ request, route, edge }: Exchange): void {
-    const isToldOf = route === 'ingestion' && this.told.covers(request);
+    const isToldOf = route === 'ingestion' && this.refusals.covers(request);
     if (isToldOf || !this.admission.admits(route, edge.address)) throw overloaded(route);
   }
 
@@ -228,7 +228,7 @@ export class Upstream {
   private learn({ request, route }: Exchange, pending: Pending, status: number, headers: Buffer[]): void {
     if (status < 400) this.admission.answered(pending);
     else this.admission.leave(pending);
-    if (status === 503 && route === 'ingestion') this.told.hear(request, headers);
+    if (status === 503 && route === 'ingestion') this.refusals.hear(request, headers);
   }
 
   private attempt(exchange: Exchange, headers: string[], body: Body, wait: BodyWait): Promise<Outcome> {

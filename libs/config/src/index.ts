@@ -1,4 +1,5 @@
 export { AddressList, addressList, networkOf, plainAddress } from './address-list.js';
+export { ConcurrencyLimit, type ConcurrencyRules } from './concurrency-limit.js';
 export { CONSOLE_CLIENT_ID, CONSOLE_PATHS } from './console.js';
 export { GrowingBuffer } from './growing-buffer.js';
 export { demandKafkaAuthentication } from './kafka-authentication.js';
@@ -7,6 +8,7 @@ export { moduleServer, ModulesTls, modulesTlsConfig } from './modules-tls.js';
 export { destroyConnections, watchConnections } from './open-connections.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
+export { REFUSES_FOR } from './refuses-for.js';
 export { RELEASE, VERSION } from './release.js';
 export { ownerOfServiceKey } from './service-key.js';
 export { readTlsFiles, type TlsContents } from './tls-files.js';

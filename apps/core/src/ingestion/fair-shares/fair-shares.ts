@@ -1,3 +1,4 @@
+import { ConcurrencyLimit, REFUSES_FOR } from '@customer-platform/config';
 import { metrics } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { Counter } from 'prom-client';
@@ -5,30 +6,13 @@ import { Demand } from './demand.js';
 
 /** Requests at once that are never too many, however long they take. */
 const LEAST = 16;
-const WINDOW_MS = 100;
-const LONGEST_WINDOW_MS = 1_000;
-const FEWEST_ANSWERS = 5;
 /** Reached before the gateway, which knows no tenants, finds core slow: contract.md §2. */
 const TOLERABLE_MS = 30;
 const TOLERABLE_TURN_MS = 25;
-/** An event may take so many times as long as in quiet, whatever is tolerable. */
-const OVER_QUIET = 1.5;
-const NEWS = { quick: 0.1, slow: 0.01 };
-/** Windows that are borne before anybody is refused, weighed as the gateway does, which bears twice as much. */
+/** Windows that are borne before anybody is refused; the gateway bears twice as much. */
 const PATIENCE = 10;
-const HEAVIEST = 4;
-const HEAVIEST_FROM = 128;
-/** Windows at `LEAST` for which acceptance may be slow; then it is by its nature, not by the many. */
-const WINDOWS_AT_LEAST = 10;
 /** Milliseconds after which it is forgotten how much could be done: no pause makes shares small. */
 const CAPABLE_MS = 5_000;
-/** A process that has just begun compiles what it runs. */
-const QUIET_MS = 5_000;
-const CALM_MS = 2_000;
-const RAISE = 1.1;
-const STEEPEST = 0.5;
-/** The limit is reached, and worth raising, from this part of it on. */
-const REACHED = 0.8;
 /** Part of its share that a tenant gets however many others come. */
 const SURE = 0.75;
 
@@ -45,7 +29,7 @@ const REFUSES_FOR_MS = 20;
 const OVERLOADED = new Problem('overloaded', {
   detail: 'More events come than can be accepted in time, and this organization sends more than its share.',
   // The gateway says it again by itself, and keeps it from callers.
-  headers: { 'X-Refuses-For': String(REFUSES_FOR_MS) },
+  headers: { [REFUSES_FOR]: String(REFUSES_FOR_MS) },
 });
 
 /** A request that is being accepted. */
@@ -63,31 +47,32 @@ interface Accepting {
  */
 export class FairShares {
   private readonly demand: Demand;
-  /** Requests at once beyond which whoever sends more than its share is refused; undefined while nobody is. */
-  private most: number | undefined;
+  private readonly concurrency: ConcurrencyLimit<'events'>;
   /** Events a second that a tenant may send whatever others do. */
   private share = Infinity;
   private accepting = 0;
-  private times: number[] = [];
-  private quietMs: number | undefined;
-  private quietUntil: number | undefined;
-  private strain = 0;
-  private calmMs = 0;
-  private windowsAtLeast = 0;
   /** Events a second that can be done. */
   private capable = 0;
-  private window = { began: 0, crowd: 0, peak: 0, refused: false, turnMs: 0, watches: false };
 
   constructor(
     private readonly now: () => number,
-    private readonly nextTurn: (run: () => void) => void = setImmediate,
+    nextTurn?: (run: () => void) => void,
   ) {
     this.demand = new Demand(now);
+    const rules = {
+      least: LEAST,
+      patience: PATIENCE,
+      tolerableMs: () => TOLERABLE_MS,
+      tolerableTurnMs: TOLERABLE_TURN_MS,
+      crowd: () => this.accepting,
+      looked: (lastedMs: number) => this.divide(lastedMs),
+    };
+    this.concurrency = new ConcurrencyLimit(rules, now, nextTurn);
   }
 
   /** Requests that may be accepted at once before shares count; undefined while they do not. */
   get limit(): number | undefined {
-    return this.most;
+    return this.concurrency.current;
   }
 
   /**
@@ -96,18 +81,17 @@ export class FairShares {
    */
   begin(tenant: string): Accepting {
     const since = this.now();
-    this.quietUntil ??= since + QUIET_MS;
-    this.look();
-    if (this.most !== undefined && this.isBeyondItsShare(tenant, this.most)) {
+    this.concurrency.look();
+    const { limit } = this;
+    if (limit !== undefined && this.isBeyondItsShare(tenant, limit)) {
       this.demand.refuse(tenant);
-      this.window.refused = true;
+      this.concurrency.refused();
       refusedCounter.inc();
       throw OVERLOADED;
     }
-    const isQuiet = this.accepting < LEAST / 2;
+    const { isQuiet } = this.concurrency;
     this.accepting += 1;
-    this.window.peak = Math.max(this.window.peak, this.accepting);
-    this.watchTurn();
+    this.concurrency.entered();
     return { tenant, held: this.demand.take(tenant), since, isQuiet };
   }
 
@@ -119,13 +103,7 @@ export class FairShares {
     this.accepting -= 1;
     this.demand.settle(tenant, held, looked);
     if (accepted === 0) return;
-    const took = this.now() - since;
-    this.times.push(took);
-    if (isQuiet) {
-      const known = this.quietMs ?? took;
-      this.quietMs = known + (took < known ? NEWS.quick : NEWS.slow) * (took - known);
-    }
-    this.look();
+    this.concurrency.answered('events', this.now() - since, isQuiet);
   }
 
   /** Leaves out a tenant that is just at its share, comes again and again, and is too much beyond the limit. */
@@ -134,77 +112,8 @@ export class FairShares {
     return this.accepting >= most && this.demand.of(tenant) > this.share * part;
   }
 
-  private watchTurn(): void {
-    const { window } = this;
-    if (window.watches || this.accepting <= LEAST) return;
-    window.watches = true;
-    const asked = this.now();
-    this.nextTurn(() => (this.window.turnMs = Math.max(this.window.turnMs, this.now() - asked)));
-  }
-
-  private look(): void {
-    const now = this.now();
-    const lasted = now - this.window.began;
-    if (lasted < WINDOW_MS || (this.times.length < FEWEST_ANSWERS && lasted < LONGEST_WINDOW_MS)) return;
-    // Whatever makes a few slow, it is not the many.
-    const gradient = this.window.peak > LEAST ? this.gradient() : RAISE;
-    this.capable = Math.max(this.demand.done, this.capable * Math.exp(-lasted / CAPABLE_MS));
-    // Nobody came for so long.
-    if (lasted >= CALM_MS) this.endLimit();
-    else if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);
-    else this.adapt(this.most, gradient, lasted);
-    this.times = [];
-    const { accepting: crowd } = this;
-    this.window = { began: now, crowd, peak: crowd, refused: false, turnMs: 0, watches: false };
-  }
-
-  /** Returns the tolerable time over the measured one. */
-  private gradient(): number {
-    const { turnMs } = this.window;
-    const ofTurns = turnMs > 0 ? TOLERABLE_TURN_MS / turnMs : Infinity;
-    const { median } = this;
-    if (median === undefined) return ofTurns;
-    return Math.min(
-      ofTurns,
-      Math.max(TOLERABLE_MS, OVER_QUIET * (this.quietMs ?? 0)) / Math.max(0.001, median),
-    );
-  }
-
-  /** Undefined of so few that it tells nothing. */
-  private get median(): number | undefined {
-    if (this.times.length < FEWEST_ANSWERS) return undefined;
-    return this.times.toSorted((one, other) => one - other)[this.times.length >> 1];
-  }
-
-  private watch(gradient: number, windows: number): void {
-    const { peak, crowd } = this.window;
-    if (gradient >= 1 || this.now() < (this.quietUntil ?? 0)) return void (this.strain = 0);
-    const weight = HEAVIEST * Math.min(1, peak / HEAVIEST_FROM) ** 3;
-    // Many that came at once are borne: they become fewer. So are those that a pause held up, which is over.
-    if (this.accepting >= crowd) this.strain += weight * (this.strain === 0 ? 1 : windows);
-    if (this.strain >= PATIENCE) this.setLimit(peak * gradient);
-  }
-
-  private adapt(most: number, gradient: number, lasted: number): void {
-    const { refused, peak } = this.window;
-    const isReached = refused || peak >= most * REACHED;
-    this.calmMs = isReached ? 0 : this.calmMs + lasted;
-    if (this.calmMs >= CALM_MS) return this.endLimit();
-    const change = Math.max(STEEPEST, Math.min(RAISE, gradient));
-    this.setLimit(gradient < 1 || isReached ? most * change : most);
-    this.windowsAtLeast = gradient < 1 && most === LEAST ? this.windowsAtLeast + 1 : 0;
-    if (this.windowsAtLeast < WINDOWS_AT_LEAST) return;
-    this.windowsAtLeast = 0;
-    this.quietMs = Math.max(this.quietMs ?? 0, this.median ?? 0);
-  }
-
-  private setLimit(most: number): void {
-    this.most = Math.max(LEAST, most);
-    this.share = this.demand.shareOf(this.capable);
-  }
-
-  private endLimit(): void {
-    this.most = undefined;
-    this.strain = this.calmMs = this.windowsAtLeast = 0;
+  private divide(lastedMs: number): void {
+    this.capable = Math.max(this.demand.done, this.capable * Math.exp(-lastedMs / CAPABLE_MS));
+    if (this.limit !== undefined) this.share = this.demand.shareOf(this.capable);
   }
 }

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { REFUSES_FOR } from '@customer-platform/config';
 
-/** Said by a module that refuses a credential as overloaded: for how many milliseconds it would do so again. */
-export const REFUSES_FOR = 'x-refuses-for';
 const LONGEST_MS = 1_000;
 /** A module refuses few at a time: those above their share. */
 const MOST = 1_000;
 
 /** Credentials that a module has just refused as overloaded: what it would only say again is said here, for less. */
-export class ToldRefusals {
+export class RefusalCache {
   private readonly until = new Map<string, number>();
 
   constructor(private readonly now: () => number) {}
