@@ -6,6 +6,7 @@ export { demandKafkaAuthentication } from './kafka-authentication.js';
 export { keyringOf, type Keyring } from './keyring.js';
 export { moduleServer, ModulesTls, modulesTlsConfig } from './modules-tls.js';
 export { destroyConnections, watchConnections } from './open-connections.js';
+export { ProcessEnd, readOrExit } from './process-end.js';
 export { demandPublicUrl } from './public-url.js';
 export { ConfigError, readConfig } from './read-config.js';
 export { REFUSES_FOR } from './refuses-for.js';
