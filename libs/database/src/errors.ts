@@ -32,6 +32,14 @@ export class Superseded extends Error {
   readonly severity = 'ERROR';
 }
 
+/**
+ * Another transaction got first to what this one was about to write: the same work passes when it begins anew. Whoever
+ * throws it has seen that; `Superseded` is for what the runner of transactions begins anew by itself.
+ */
+export class WriteConflict extends Error {
+  override readonly name = 'WriteConflict';
+}
+
 const SOCKET_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

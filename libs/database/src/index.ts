@@ -14,6 +14,7 @@ export {
   postgresFailure,
   ranOut,
   Superseded,
+  WriteConflict,
 } from './errors.js';
 export type { BatchedCalls } from './idempotency/batched-calls.js';
 export { IdempotentCalls } from './idempotency/idempotent-calls.js';

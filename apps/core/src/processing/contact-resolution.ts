@@ -1,10 +1,16 @@
-import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
+import {
+  newId,
+  texts,
+  timestamps,
+  uuids,
+  WriteConflict,
+  type Transaction,
+} from '@customer-platform/database';
 import { asProperties } from '../vocabulary/contacts/contact-columns.js';
 import { TRAIT_FIELDS } from '../vocabulary/contacts/contact-field-table.js';
 import { emptyProfile, type ContactProfile } from '../vocabulary/contacts/contact-profile.js';
 import type { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import { eventsOfErased } from './erased-people.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import type { WorkItem } from '../vocabulary/events/work-item.js';
 
@@ -84,7 +90,7 @@ const NOTHING: ResolvedContacts = {
 /**
  * Finds the contact of every event by its external id, and makes up the contacts that do not exist yet. Existing
  * ones are locked: their rows of activity, and the profiles that an identify may change.
- * @throws RaceLost when one was merged, purged or erased meanwhile
+ * @throws WriteConflict when one was merged, purged or erased meanwhile
  */
 export async function resolveContacts(
   tx: Transaction,
@@ -99,7 +105,8 @@ export async function resolveContacts(
   const owned = new Map<string, ChunkContact>();
   for (const identity of owners) {
     const state = states.get(identity.contactId);
-    if (!state) throw new RaceLost('A contact was merged, purged or erased while its event was processed');
+    if (!state)
+      throw new WriteConflict('A contact was merged, purged or erased while its event was processed');
     owned.set(within(identity.organizationId, identity.normal), state);
   }
   const erased = await eventsOfErased(tx, blocklist, given, (item) => owned.get(nameOf(item)));
@@ -128,13 +135,13 @@ function nameOf({ organizationId, body }: WorkItem): string {
 /**
  * What a merge has moved an undo may have taken back before the contact was locked; of a contact that was merged only
  * then, the contact itself tells.
- * @throws RaceLost
+ * @throws WriteConflict
  */
 async function demandStillTheirs(tx: Transaction, found: readonly ChunkIdentity[]): Promise<void> {
   const moved = found.filter(({ originId }) => originId !== null);
   const owners = new Map((await ownersOf(tx, moved)).map((own) => [own.id, own.contactId]));
   if (moved.every(({ id, contactId }) => owners.get(id) === contactId)) return;
-  throw new RaceLost('A merge was undone while an event of one of its contacts was processed');
+  throw new WriteConflict('A merge was undone while an event of one of its contacts was processed');
 }
 
 /** The identities that have these values, whoever in the organization owns them. */
@@ -184,7 +191,7 @@ function keysOf(contacts: readonly SeenId[]): [organizationIds: Buffer, ids: Buf
 
 /**
  * The contact on which an event is stored, with its profile, locked as {@link resolveContacts} locks.
- * @throws RaceLost when the event is being moved to another
+ * @throws WriteConflict when the event is being moved to another
  */
 export async function lockContactOf(
   tx: Transaction,
@@ -197,7 +204,7 @@ export async function lockContactOf(
   const [seen] = await tx.query<{ seenAt: Date }>(LOCK_ACTIVITY, [organizationId, contactId]);
   const [row] = await tx.query<ProfileRow>(PROFILES, [[organizationId], [contactId]]);
   if (!seen || !row || (await owner()) !== contactId)
-    throw new RaceLost('The contact of a stored event was merged, parted or purged meanwhile');
+    throw new WriteConflict('The contact of a stored event was merged, parted or purged meanwhile');
   return toState(row, seen.seenAt.toISOString());
 }
 
@@ -236,7 +243,7 @@ async function touch(
     timestamps(inOrder.map(({ seenAt }) => seenAt)),
   ]);
   if (touched.length !== contacts.size)
-    throw new RaceLost('A contact was purged or erased while its event was processed');
+    throw new WriteConflict('A contact was purged or erased while its event was processed');
   return contacts;
 }
 

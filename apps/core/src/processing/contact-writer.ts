@@ -1,8 +1,7 @@
-import type { Transaction } from '@customer-platform/database';
+import { WriteConflict, type Transaction } from '@customer-platform/database';
 import { columnsOf } from '../vocabulary/contacts/contact-columns.js';
 import { TRAIT_FIELDS } from '../vocabulary/contacts/contact-field-table.js';
 import { PROFILE_PROPERTIES, type ContactProfile } from '../vocabulary/contacts/contact-profile.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
@@ -125,7 +124,7 @@ export function identityChanges(
   return { added: [...added.values()], removed, seen: [...seen].filter(({ id }) => !added.has(id)) };
 }
 
-/** @throws RaceLost when an identity that was free has been claimed meanwhile */
+/** @throws WriteConflict when an identity that was free has been claimed meanwhile */
 export async function writeIdentities(
   tx: Transaction,
   { added, removed, seen }: IdentityChanges,
@@ -145,7 +144,7 @@ export async function writeIdentities(
       of(({ lastSeenAt }) => lastSeenAt),
     ]);
     if (inserted.length !== added.length)
-      throw new RaceLost('An identity was claimed by another contact meanwhile');
+      throw new WriteConflict('An identity was claimed by another contact meanwhile');
   }
   if (seen.length > 0) {
     await tx.prepared(TOUCH_IDENTITIES, [...keysOf(seen), seen.map(({ lastSeenAt }) => lastSeenAt)]);

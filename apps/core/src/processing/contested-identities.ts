@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor } from '@customer-platform/audit';
-import { Clock, type Transaction, type WorkerTransaction } from '@customer-platform/database';
+import { Clock, WriteConflict, type Transaction, type WorkerTransaction } from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { ContactMerger } from '../people/merges/contact-merger.js';
 import { ContactPair } from '../people/merges/contact-pair.js';
 import { SuggestionsRepository } from '../people/suggestions/suggestions.repository.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ClaimOutcome } from './identity-claims.js';
 
 const ANONYMOUS = `
@@ -59,7 +58,7 @@ export class ContestedIdentities {
 
   /**
    * Carries out what was judged, once the events are stored and told of.
-   * @throws RaceLost when a contact cannot be had
+   * @throws WriteConflict when a contact cannot be had
    */
   async settle(tx: WorkerTransaction, { folds, suggestions }: Contests): Promise<void> {
     // In one order for all, as whatever several transactions lock.
@@ -95,7 +94,7 @@ export class ContestedIdentities {
     try {
       return await this.pair.lock(tx, ids);
     } catch (error) {
-      if (error instanceof Problem) throw new RaceLost('An anonymous contact is busy', { cause: error });
+      if (error instanceof Problem) throw new WriteConflict('An anonymous contact is busy', { cause: error });
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { WorkerTransaction } from '@customer-platform/database';
+import { WriteConflict, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { DeclaredAttributesReader, type DeclaredOfAll } from '../following/declared-attributes.reader.js';
 import type { TrackBody } from '../vocabulary/events/event-schemas.js';
@@ -7,7 +7,6 @@ import { ErasedIdentifiers } from '../blocklist/erased-identifiers.js';
 import { ContactIdentities } from '../people/contacts/contact-identities.js';
 import { SegmentFollower } from '../following/segment-follower.js';
 import { Enforcements } from '../taxonomies/enforcing/enforcements.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import type { ChunkContact, ChunkIdentity } from './chunk-contact.js';
 import { lockContactOf, resolveContacts } from './contact-resolution.js';
 import { identityChanges, writeContacts, writeIdentities } from './contact-writer.js';
@@ -78,8 +77,8 @@ export class EventProcessor {
   /**
    * Events of one contact must come in their order, and all of one contact through one transaction at a time.
    * @returns the effects of those that were stored
-   * @throws RaceLost when a concurrent transaction got in the way: roll back, and run the events again
-   * @throws Superseded when definitions of attributes were changed meanwhile: as RaceLost
+   * @throws WriteConflict when a concurrent transaction got in the way: roll back, and run the events again
+   * @throws Superseded when definitions of attributes were changed meanwhile: as WriteConflict
    * @throws SubjectErased when the event of a dead letter is of a person who was erased
    */
   async process(
@@ -122,7 +121,7 @@ export class EventProcessor {
   /**
    * All that follows the store, of an event that was stored without it. What a person had who was erased since is
    * passed over.
-   * @throws RaceLost, Superseded
+   * @throws WriteConflict, Superseded
    */
   async resume(tx: WorkerTransaction, sent: WorkItem, from: ResumePoint, progress: Progress): Promise<void> {
     progress.stage = 'profile';
@@ -216,9 +215,9 @@ export class EventProcessor {
   }
 }
 
-/** @throws RaceLost, SubjectErased where the event of a dead letter cannot be stored any more */
+/** @throws WriteConflict, SubjectErased where the event of a dead letter cannot be stored any more */
 function demandProcessable(refused: readonly FailedItem[], erased: ReadonlySet<WorkItem>): void {
-  if (refused.length > 0) throw new RaceLost('The event of a dead letter has changed meanwhile');
+  if (refused.length > 0) throw new WriteConflict('The event of a dead letter has changed meanwhile');
   if (erased.size > 0) throw new SubjectErased('The person of a dead letter was erased');
 }
 

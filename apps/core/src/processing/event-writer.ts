@@ -1,7 +1,13 @@
-import { newId, texts, timestamps, type Transaction, uuids } from '@customer-platform/database';
+import {
+  newId,
+  texts,
+  timestamps,
+  uuids,
+  WriteConflict,
+  type Transaction,
+} from '@customer-platform/database';
 import type { Warning } from '../vocabulary/contacts/contact-profile.js';
 import type { IdentifyBody, TrackBody } from '../vocabulary/events/event-schemas.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { within } from './chunk-contact.js';
 import type { Effect } from './event-effects.js';
 import type { Arrival, FailedItem } from '../vocabulary/events/work-item.js';
@@ -50,7 +56,7 @@ const ADD_USAGE = `
 /**
  * Stores the events on their contacts. `origins` names, by organization and external id, where a merge has taken the identity from: an
  * undo takes the event back with it.
- * @throws RaceLost when another transaction stored one of them meanwhile, from another partition
+ * @throws WriteConflict when another transaction stored one of them meanwhile, from another partition
  */
 export async function writeEvents(
   tx: Transaction,
@@ -76,7 +82,7 @@ export async function writeEvents(
     uuids(of(({ item }) => origins.get(within(item.organizationId, item.body.external_id)) ?? null)),
   ]);
   if (inserted.length !== effects.length)
-    throw new RaceLost('An event was stored by another transaction meanwhile');
+    throw new WriteConflict('An event was stored by another transaction meanwhile');
 }
 
 function payloadOf(body: TrackBody | IdentifyBody): Record<string, unknown> {
@@ -89,7 +95,7 @@ function identitiesOf(body: TrackBody | IdentifyBody): string | null {
 
 /**
  * Keeps the events that failed, byte by byte.
- * @throws RaceLost when another transaction kept one of them meanwhile
+ * @throws WriteConflict when another transaction kept one of them meanwhile
  */
 export async function writeLetters(tx: Transaction, items: readonly FailedItem[]): Promise<void> {
   if (items.length === 0) return;
@@ -113,7 +119,7 @@ export async function writeLetters(tx: Transaction, items: readonly FailedItem[]
     of(({ resumePoint }) => (resumePoint ? JSON.stringify(resumePoint) : null)),
   ]);
   if (inserted.length !== items.length)
-    throw new RaceLost('A dead letter was kept by another transaction meanwhile');
+    throw new WriteConflict('A dead letter was kept by another transaction meanwhile');
 }
 
 const ADD_WARNINGS = `

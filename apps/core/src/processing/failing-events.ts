@@ -1,8 +1,13 @@
 import { Injectable } from '@nestjs/common';
-import { isTransient, postgresFailure, ranOut, type WorkerTransaction } from '@customer-platform/database';
+import {
+  isTransient,
+  postgresFailure,
+  ranOut,
+  WriteConflict,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { log, metrics, runWithCorrelation, turns } from '@customer-platform/http';
 import { Counter } from 'prom-client';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { ERASURE_FAILURE, SubjectErased } from './erased-people.js';
 import { resumePointOf, type Effect } from './event-effects.js';
 import { EventProcessor, type ProcessingOptions, type Progress } from './event-processor.js';
@@ -67,7 +72,7 @@ export class FailingEvents {
   /**
    * @param isLast the events have lost so many races, or run out of time or memory so often, that another time is a
    *   failure like any other
-   * @throws what says that the database is away, what refuses letters whatever is in them, and RaceLost unless it is the
+   * @throws what says that the database is away, what refuses letters whatever is in them, and WriteConflict unless it is the
    *   last time; never because of the values of one event
    */
   async process(tx: WorkerTransaction, arrivals: readonly Arrival[], isLast = false): Promise<void> {
@@ -172,7 +177,7 @@ export class FailingEvents {
  * Does the work behind a savepoint: of what fails because of an event nothing has happened, and the failure says where
  * it was. It is logged where it is the failure of one event.
  * @param isLast whether to lose a race, or to run out of time, is the event's failure too
- * @throws RaceLost unless it is, and what says that the database is away
+ * @throws WriteConflict unless it is, and what says that the database is away
  */
 async function attempted<T extends object>(
   tx: WorkerTransaction,
@@ -187,7 +192,7 @@ async function attempted<T extends object>(
     await tx.query('RELEASE SAVEPOINT attempt');
     return outcome;
   } catch (error) {
-    const mayPass = error instanceof RaceLost || ranOut(error);
+    const mayPass = error instanceof WriteConflict || ranOut(error);
     if (mayPass ? !isLast : isTransient(error)) throw error;
     await tx.query('ROLLBACK TO SAVEPOINT attempt');
     await tx.query('RELEASE SAVEPOINT attempt');

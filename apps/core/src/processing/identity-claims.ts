@@ -1,4 +1,4 @@
-import { newId, type Transaction } from '@customer-platform/database';
+import { newId, WriteConflict, type Transaction } from '@customer-platform/database';
 import type { KnownTrait } from '../vocabulary/contacts/contact-field-table.js';
 import {
   IDENTITIES_OF_CONTACT,
@@ -9,7 +9,6 @@ import {
   shownIdentity,
 } from '../vocabulary/identities/identity-value.js';
 import type { IdentifyBody } from '../vocabulary/events/event-schemas.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { later, within, type ChunkContact, type ChunkIdentity } from './chunk-contact.js';
 import { ownersOf, toChunkIdentity, type IdentityRow } from './contact-resolution.js';
 import type { WorkItem } from '../vocabulary/events/work-item.js';
@@ -130,7 +129,7 @@ interface Owners {
  * beyond the limit of a type, or of all together, a contact gives up its least recently seen anonymous or device id for
  * another of the type, and gains no other (core.md §3). A soft-deleted contact yields what another comes to have, and asks
  * for it back when it is restored.
- * @throws RaceLost when what a deleted contact would yield has gone to another meanwhile
+ * @throws WriteConflict when what a deleted contact would yield has gone to another meanwhile
  */
 export async function decideClaims(tx: Transaction, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   if (claims.length === 0) return [];
@@ -182,7 +181,7 @@ async function yieldAll(tx: Transaction, identities: readonly ChunkIdentity[]): 
     identities.map(({ contactId }) => contactId),
   ]);
   if (rows.length !== identities.length)
-    throw new RaceLost('An identity of a deleted contact went to another meanwhile');
+    throw new WriteConflict('An identity of a deleted contact went to another meanwhile');
 }
 
 /** The identities of a contact; one that this chunk makes has its external id from the start. */

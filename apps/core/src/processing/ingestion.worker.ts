@@ -2,13 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { AuthorizationSource } from '@customer-platform/authorization';
 import { kafkaConfig, readConfig, serviceConfig } from '@customer-platform/config';
-import { Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
+import {
+  Database,
+  isTransient,
+  ranOut,
+  WriteConflict,
+  type WorkerTransaction,
+} from '@customer-platform/database';
 import { RecordConsumers, type IncomingRecord } from '@customer-platform/event-bus';
 import { RECORD_TOPICS } from '@customer-platform/events';
 import { Batcher, log } from '@customer-platform/http';
 import { decodeRecord, UnreadableRecord } from '../vocabulary/events/event-frame.js';
 import { INGESTION_TOPIC } from '../ingestion/ingestion-queue.js';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { EventProcessor } from './event-processor.js';
 import { FailingEvents } from './failing-events.js';
 import { QueuePositions } from './queue-positions.js';
@@ -170,7 +175,7 @@ export class IngestionWorker implements OnApplicationBootstrap {
         });
       } catch (error) {
         if (isTransient(error)) throw error;
-        if (error instanceof RaceLost && races < RACES) {
+        if (error instanceof WriteConflict && races < RACES) {
           races += 1;
           singly ||= races === RACES;
           await pause(Math.min(5 * 2 ** (races - 1), LONGEST_PAUSE_MS));

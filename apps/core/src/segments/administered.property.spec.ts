@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import fc from 'fast-check';
-import { isTransient, newId } from '@customer-platform/database';
+import { isTransient, newId, WriteConflict } from '@customer-platform/database';
 import { draws, expectStatus, type Answer, type Caller } from '@customer-platform/testing';
-import { RaceLost } from '../vocabulary/identities/race-lost.js';
 import { explainRule } from './explaining/explain-rule.js';
 import { histories, type Happening, type Histories, type Round } from './history.fixture.js';
 import { evaluate } from '../vocabulary/rules/evaluate.js';
@@ -197,7 +196,7 @@ async function retried(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      if (tries > 20 || !(error instanceof RaceLost || isTransient(error))) throw error;
+      if (tries > 20 || !(error instanceof WriteConflict || isTransient(error))) throw error;
       await pause(5 * tries);
     }
   }

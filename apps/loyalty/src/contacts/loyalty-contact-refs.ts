@@ -1,16 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { ContactRefs, type ChainEnd } from '@customer-platform/contact-refs';
-import type { Transaction } from '@customer-platform/database';
+import { WriteConflict, type Transaction } from '@customer-platform/database';
 import { contactHash } from './contact-hash.js';
 import { LEDGER_KEY } from '../ledger-key.js';
-
-/** An erasure was done while points of its contact were being written: to be begun anew, when it is seen. */
-export class ErasedMeanwhile extends Error {
-  constructor() {
-    super('A contact was erased while points of it were being written');
-    this.name = 'ErasedMeanwhile';
-  }
-}
 
 /** What loyalty knows of contacts. Of those that are erased not even their ids stay, but keyed hashes. */
 @Injectable()
@@ -22,12 +14,13 @@ export class LoyaltyContactRefs extends ContactRefs {
   /**
    * Asked by whoever writes points, once it holds the subjects' locks: an erasure takes the same locks, so that it is
    * either seen here or sees what is written.
-   * @throws ErasedMeanwhile
+   * @throws WriteConflict
    */
   async demandNotErased(tx: Transaction, contactIds: readonly string[]): Promise<void> {
     const { organizationId } = tx;
     const contacts = [...new Set(contactIds)].map((id) => ({ organizationId, id }));
-    if ((await this.erased(tx, contacts)).size > 0) throw new ErasedMeanwhile();
+    if ((await this.erased(tx, contacts)).size > 0)
+      throw new WriteConflict('A contact was erased while points of it were being written');
   }
 
   /**

@@ -5,11 +5,12 @@ import {
   Clock,
   isTransient,
   ReferenceHolds,
+  WriteConflict,
   type Transaction,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
-import { ErasedMeanwhile, LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
+import { LoyaltyContactRefs } from '../contacts/loyalty-contact-refs.js';
 import { type MovedPoints, pointsEvents } from '../ledger/points-events.js';
 import { type Earning, type Posted, postEarned } from '../ledger/post-earned.js';
 import { lockSubjects } from '../ledger/subjects.js';
@@ -93,7 +94,7 @@ export class EarningService {
         const candidates = candidateOf(history, event, correlationId);
         if (candidates.length > 0) await tx.savepoint(() => this.postCandidates(tx, candidates, [each]));
       } catch (error) {
-        if (isTransient(error) || error instanceof ErasedMeanwhile) throw error;
+        if (isTransient(error) || error instanceof WriteConflict) throw error;
         failures.push({ ruleId: history.ruleId, error });
       }
     }

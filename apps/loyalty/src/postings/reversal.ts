@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { afterLocks, Clock, type Transaction } from '@customer-platform/database';
+import { afterLocks, Clock, WriteConflict, type Transaction } from '@customer-platform/database';
 import { turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { LotExpiry } from '../expiry/lot-expiry.service.js';
@@ -97,20 +97,16 @@ async function lockOriginal(tx: Transaction, id: string): Promise<Original> {
   throw new Problem('dependency_unavailable', { detail });
 }
 
-/** Whose it is has changed before that contact, and the ledgers, were locked. */
-class OwnerChanged extends Error {
-  override readonly name = 'OwnerChanged';
-}
-
 function noneWhereMoved(error: unknown): undefined {
-  if (!(error instanceof OwnerChanged)) throw error;
+  if (!(error instanceof WriteConflict)) throw error;
 }
 
 async function tryLock(tx: Transaction, id: string): Promise<Original> {
   const { contactId } = await readOriginal(tx, id);
   await tx.query(KEEP_CONTACT, [tx.organizationId, contactId]);
   const original = await readOriginal(tx, id);
-  if (original.contactId !== contactId) throw new OwnerChanged();
+  if (original.contactId !== contactId)
+    throw new WriteConflict('The contact of a transaction has changed meanwhile');
   return withReturned(tx, original);
 }
 
@@ -126,7 +122,8 @@ async function withReturned(tx: Transaction, original: Original): Promise<Origin
   const contacts = await contactsOf(tx, own);
   const isTheirs = (ref: string): boolean => contacts.get(ref) === original.contactId;
   if (!contacts.has(original.subjectRef)) throw new Problem('not_reversible');
-  if (!isTheirs(original.subjectRef)) throw new OwnerChanged();
+  if (!isTheirs(original.subjectRef))
+    throw new WriteConflict('The contact of a transaction has changed meanwhile');
   return { ...original, refs: original.refs.filter(isTheirs), returned };
 }
 

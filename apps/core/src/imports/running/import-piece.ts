@@ -68,7 +68,7 @@ export class ImportPiece {
 
   /**
    * @param most rows of it
-   * @throws FileMissing, FileDamaged; RaceLost, after which the same piece passes
+   * @throws FileMissing, FileDamaged; WriteConflict, after which the same piece passes
    */
   async run(tx: Transaction, row: ImportTableRow, most: number): Promise<DonePiece> {
     const read = await this.take(row, most);

@@ -8,11 +8,11 @@ import {
   isTransient,
   postgresFailure,
   ranOut,
+  WriteConflict,
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { Outbox, outboxAge } from '@customer-platform/event-bus';
 import { ItemBackoff, LatestTurns, log, PollingJob, yieldLoop, turns } from '@customer-platform/http';
-import { RaceLost } from '../../vocabulary/identities/race-lost.js';
 import { FileMissing } from '../files/file-store.js';
 import { ImportFiles, type LeftFile } from '../files/import-files.js';
 import { FileDamaged } from '../files/sealed-blocks.js';
@@ -217,7 +217,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
         this.job.progressed();
         return row !== undefined;
       } catch (error) {
-        if (row && error instanceof RaceLost && !isLast) continue;
+        if (row && error instanceof WriteConflict && !isLast) continue;
         if (row) await this.failed(row, care, error);
         if (!row || (isTransient(error) && !ranOut(error))) throw error;
         return true;
@@ -315,7 +315,7 @@ export class ImportRunner implements OnApplicationBootstrap, OnModuleDestroy {
     const attempts = this.backoff.failed(row.id, error);
     const isOfValues = !isTransient(error) && OF_VALUES.test(postgresFailure(error)?.code ?? '');
     // A race, a limit of time: they pass, unless they are met alone again and again. All else is waited for.
-    if (isOfValues || error instanceof RaceLost || ranOut(error)) {
+    if (isOfValues || error instanceof WriteConflict || ranOut(error)) {
       const { left } = care ?? { left: ROWS_A_PIECE };
       const isFound = care && (isOfValues || ItemBackoff.isAside(attempts));
       this.careful.set(row.id, isFound ? { left, poison: row.position } : { left });

@@ -9,7 +9,7 @@ import type { Transaction } from '@customer-platform/database';
  * 4. the job of an index; who works on one has it first, and waits for no definition (`keepIfFree`)
  * 5. records, so that rows may come to refer to them meanwhile; alone only to remove one
  * 6. the records that it comes to refer to, so that none is purged meanwhile
- * 7. unique values of one record: by name where they are several (`side-rows.ts`), then their claims
+ * 7. unique values of one record: by name where they are several (`derived-rows.ts`), then their claims
  * 8. counts, the definition's row (the end of building an index)
  *
  * Who has a definition for itself has its records, their values and counts, too.

@@ -25,14 +25,6 @@ export interface KnownDefinition {
   readonly indexes: readonly FieldIndex[];
 }
 
-/** What went by a definition that has changed since: to be begun anew with what it is now. */
-export class DefinitionChanged extends Error {
-  override readonly name = 'DefinitionChanged';
-  constructor() {
-    super('The definition has changed meanwhile');
-  }
-}
-
 /** Under which numbers the fields' values stand after a change of the fields, and which numbers are out of use then. */
 export interface IndexPlan {
   readonly indexes: readonly FieldIndex[];

@@ -1,10 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { turns } from '@customer-platform/http';
-import { Database, isUuid, type OrganizationScope, type Transaction } from '@customer-platform/database';
+import {
+  Database,
+  isUuid,
+  WriteConflict,
+  type OrganizationScope,
+  type Transaction,
+} from '@customer-platform/database';
 import { Problem } from '@customer-platform/problem-json';
 import { holdDefinitions, holdSeveral, keepDefinitions, keepIfFree } from './definition-locks.js';
-import { DefinitionChanged, type KnownDefinition } from './known-definition.js';
+import { type KnownDefinition } from './known-definition.js';
 
 /** Fields of all definitions that are kept, of all organizations: about 60 MB. */
 const MOST_FIELDS_KEPT = 100_000;
@@ -63,14 +69,14 @@ export class KnownDefinitions {
 
   /**
    * Keeps the definition as it is until the transaction ends.
-   * @throws DefinitionChanged if it is not what is known of it any more
+   * @throws WriteConflict if it is not what is known of it any more
    */
   async keep(tx: Transaction, known: KnownDefinition): Promise<void> {
     await keepDefinitions(tx, [known.id]);
     const [row] = await tx.prepared<{ revision: number }>(REVISION_BY_ID, [tx.organizationId, known.id]);
     if (row?.revision === known.revision) return;
     this.forget(known);
-    throw new DefinitionChanged();
+    throw new WriteConflict('The definition has changed meanwhile');
   }
 
   /** Keeps several definitions as they are until the transaction ends, whatever they are; those that are gone are not among them. */
@@ -111,7 +117,7 @@ export class KnownDefinitions {
       try {
         return await work(definition);
       } catch (error) {
-        if (error instanceof DefinitionChanged) continue;
+        if (error instanceof WriteConflict) continue;
         if (!(error instanceof Problem) || error.status >= 500) throw error;
         const now = await this.database.inOrganization(scope, (tx) => this.find(tx, named));
         if (now?.id === definition.id && now.revision === definition.revision) throw error;

@@ -1,10 +1,9 @@
 import { REFUSALS, type ContactReference } from '@customer-platform/contact-refs';
-import { isUuid, type Transaction } from '@customer-platform/database';
+import { isUuid, WriteConflict, type Transaction } from '@customer-platform/database';
 import { Problem, type FieldError } from '@customer-platform/problem-json';
 import { CONTACT, type FieldValues, type ReferenceField } from '../../fields/field.js';
 import { refersToContact } from '../../fields/object-fields.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
-import { DefinitionChanged } from '../definitions/known-definition.js';
 
 /** As their foreign key locks them later: one that is being purged is waited for, and is not there then. */
 const FOUND = `
@@ -61,7 +60,7 @@ export async function referTo(
   const resolved = changed.map(({ field, id }): [string, string] => {
     const contact = contacts.get(id);
     // The record has changed since it was looked at.
-    if (!contact) throw new DefinitionChanged();
+    if (!contact) throw new WriteConflict('The definition has changed meanwhile');
     if ('contactId' in contact) return [field.key, contact.contactId];
     errors.push({ pointer: `/values/${field.key}`, code: contact.code, detail: REFUSALS[contact.code] });
     return [field.key, id];

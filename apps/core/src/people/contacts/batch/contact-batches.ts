@@ -53,7 +53,7 @@ export class ContactBatches {
 
   /**
    * The outcomes, in the order of the rows; one is refused by itself, the others go on.
-   * @throws RaceLost when others change the same contacts meanwhile: the same batch passes when it begins anew
+   * @throws WriteConflict when others change the same contacts meanwhile: the same batch passes when it begins anew
    */
   write(
     tx: Transaction,

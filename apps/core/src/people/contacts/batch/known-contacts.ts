@@ -1,6 +1,5 @@
-import { texts, uuids, type Transaction } from '@customer-platform/database';
+import { texts, uuids, WriteConflict, type Transaction } from '@customer-platform/database';
 import { In } from 'typeorm';
-import { RaceLost } from '../../../vocabulary/identities/race-lost.js';
 import type { Identifier } from '../../../blocklist/erased-identifiers.js';
 import { Contact } from '../contact.entity.js';
 import { keyOf } from './batch-row.js';
@@ -82,7 +81,7 @@ export class KnownContacts {
 
   /**
    * Locks the contacts that rows may change, in the order in which events lock them, and reads all of them.
-   * @throws RaceLost when one was merged, deleted, purged or erased since its identity was read
+   * @throws WriteConflict when one was merged, deleted, purged or erased since its identity was read
    */
   async lock(tx: Transaction, ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
@@ -93,14 +92,15 @@ export class KnownContacts {
       lock: { mode: 'for_no_key_update' },
     });
     const live = rows.filter(({ mergedInto, deletedAt, erasedAt }) => !mergedInto && !deletedAt && !erasedAt);
-    if (live.length !== ids.length) throw new RaceLost('A contact was merged, deleted or erased meanwhile');
+    if (live.length !== ids.length)
+      throw new WriteConflict('A contact was merged, deleted or erased meanwhile');
     for (const row of live) this.contacts.set(row.id, row);
     for (const own of await tx.prepared<OwnedIdentity>(HELD, [organizationId, uuids(ids)])) this.add(own);
     const strayed = [...this.owners.values()].some(
       (own) => own.stored && this.contacts.has(own.contactId) && !this.heldBy(own.contactId).includes(own),
     );
     // Between the reading of the owners and the lock an identity went away.
-    if (strayed) throw new RaceLost('An identity was given up meanwhile');
+    if (strayed) throw new WriteConflict('An identity was given up meanwhile');
   }
 
   heldBy(contactId: string): readonly OwnedIdentity[] {

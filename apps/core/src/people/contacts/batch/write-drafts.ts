@@ -4,10 +4,10 @@ import {
   texts,
   timestamps,
   uuids,
+  WriteConflict,
   type Transaction,
 } from '@customer-platform/database';
 import { namesOf } from '@customer-platform/events';
-import { RaceLost } from '../../../vocabulary/identities/race-lost.js';
 import { columnsOf } from '../../../vocabulary/contacts/contact-columns.js';
 import {
   FIELD_NAMES,
@@ -89,7 +89,7 @@ interface WrittenBatch {
 
 /**
  * Writes contacts and identities, in a few statements for all.
- * @throws RaceLost when another transaction has claimed what was free
+ * @throws WriteConflict when another transaction has claimed what was free
  */
 export async function writeDrafts(tx: Transaction, batch: WrittenBatch): Promise<void> {
   const { drafts, source, now } = batch;
@@ -104,7 +104,7 @@ export async function writeDrafts(tx: Transaction, batch: WrittenBatch): Promise
     if (changed.length > 0) await tx.prepared(UPDATE, valuesOf(tx, changed));
   } catch (error) {
     if (postgresFailure(error)?.constraint !== 'contacts_national_id') throw error;
-    throw new RaceLost('A national id was taken meanwhile', { cause: error });
+    throw new WriteConflict('A national id was taken meanwhile', { cause: error });
   }
   await moveIdentities(tx, batch);
 }
@@ -116,7 +116,7 @@ async function yieldDeleted(tx: Transaction, yielded: readonly OwnedIdentity[]):
     uuids(yielded.map(({ id }) => id)),
     uuids(yielded.map(({ contactId }) => contactId)),
   ]);
-  if (rows.length !== yielded.length) throw new RaceLost('A deleted contact was restored meanwhile');
+  if (rows.length !== yielded.length) throw new WriteConflict('A deleted contact was restored meanwhile');
 }
 
 /** What came and went within the batch was never there. */
@@ -137,7 +137,7 @@ async function moveIdentities(tx: Transaction, { changes, source, now }: Written
     now,
   ]);
   if (claimed?.count !== added.length)
-    throw new RaceLost('An identity was claimed by another contact meanwhile');
+    throw new WriteConflict('An identity was claimed by another contact meanwhile');
 }
 
 function valuesOf(tx: Transaction, contacts: readonly Contact[]): unknown[] {
