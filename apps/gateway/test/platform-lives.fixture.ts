@@ -8,7 +8,7 @@ import {
   eventually,
   searchEverything,
   type Act,
-  type Deeds,
+  type LifeRecord,
   type LifeOrganization,
   type LifeWorld,
   type Module,
@@ -121,7 +121,7 @@ export class PlatformLives implements LifeWorld {
     return found;
   }
 
-  async checkModules({ id }: LifeOrganization, deeds: Deeds): Promise<void> {
+  async checkModules({ id }: LifeOrganization, deeds: LifeRecord): Promise<void> {
     await this.checkKnown(id);
     await this.checkNotes(id, deeds);
     await this.checkDeclined(id, deeds);
@@ -151,7 +151,7 @@ export class PlatformLives implements LifeWorld {
   }
 
   /** Each stands with whoever it is about now. */
-  private async checkNotes(organizationId: string, { notes, people }: Deeds): Promise<void> {
+  private async checkNotes(organizationId: string, { notes, people }: LifeRecord): Promise<void> {
     const sql = 'SELECT id, contact_id AS contact FROM notes WHERE organization_id = $1';
     const rows = await this.platform.query<{ id: string; contact: string }>('crm', sql, [organizationId]);
     const stored = new Map(rows.map(({ id, contact }) => [id, contact]));
@@ -168,7 +168,7 @@ export class PlatformLives implements LifeWorld {
   }
 
   /** Checks that what was declined stays so, and goes to the end of the chain of merges. */
-  private async checkDeclined(organizationId: string, { declined, people }: Deeds): Promise<void> {
+  private async checkDeclined(organizationId: string, { declined, people }: LifeRecord): Promise<void> {
     const sql = `SELECT subject FROM preferences
                   WHERE organization_id = $1 AND channel = 'email' AND topic = '' AND NOT subscribed`;
     const rows = await this.platform.query<{ subject: string }>('messaging', sql, [organizationId]);
@@ -180,7 +180,7 @@ export class PlatformLives implements LifeWorld {
   }
 
   /** Each event that stands has earned once, and was written about once. */
-  private async checkOnce(organizationId: string, { events, people }: Deeds): Promise<void> {
+  private async checkOnce(organizationId: string, { events, people }: LifeRecord): Promise<void> {
     const [ledger] = await this.platform.query<{ earned: number; points: number }>(
       'loyalty',
       `SELECT count(*)::int AS earned, coalesce(sum(points), 0)::int AS points FROM transactions

@@ -48,7 +48,7 @@ export { TestAuthority, type TestFiles } from './test-authority.js';
 export { TEST_CERTIFICATE } from './test-certificate.js';
 export { ACTS as LIFE_ACTS, type Act } from './lives/acts.js';
 export { addLetter } from './lives/letter.js';
-export type { Deeds } from './lives/deeds.js';
+export type { LifeRecord } from './lives/life-record.js';
 export type { LifeOrganization, LifeWorld } from './lives/life-world.js';
 export { live } from './lives/lives.js';
 export { hasTwin } from './lives/people.js';

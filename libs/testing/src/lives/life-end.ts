@@ -2,7 +2,7 @@ import { strFromU8, unzipSync } from 'fflate';
 import { eventually } from '../eventually.js';
 import type { Caller } from '../caller.js';
 import { at, CONTACTS, MERGE, REQUESTS } from './calls.js';
-import type { Deeds } from './deeds.js';
+import type { LifeRecord } from './life-record.js';
 import type { LifeOrganization, LifeWorld } from './life-world.js';
 import { hasTwin, PEOPLE } from './people.js';
 
@@ -16,7 +16,7 @@ export class LifeEnd {
   constructor(
     private readonly world: LifeWorld,
     private readonly organization: LifeOrganization,
-    private readonly deeds: Deeds,
+    private readonly deeds: LifeRecord,
   ) {
     [this.caller] = organization.callers();
   }

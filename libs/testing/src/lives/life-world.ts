@@ -1,7 +1,7 @@
 import type { Caller } from '../caller.js';
 import type { Act } from './acts.js';
 import type { CoreQuery } from './letter.js';
-import type { Deeds } from './deeds.js';
+import type { LifeRecord } from './life-record.js';
 
 /** The organization of a life. */
 export interface LifeOrganization {
@@ -35,5 +35,5 @@ export interface LifeWorld {
   /** `table: text` of every place in any database where one of these texts stands. */
   search(organizationId: string, sought: readonly string[]): Promise<readonly string[]>;
   /** Holds what the other modules keep against what was done; throws while it is something else. */
-  checkModules(organization: LifeOrganization, deeds: Deeds): Promise<void>;
+  checkModules(organization: LifeOrganization, deeds: LifeRecord): Promise<void>;
 }

@@ -14,12 +14,12 @@ import {
   VERIFICATION,
 } from './calls.js';
 import { ConsentModel } from './consent-model.js';
-import type { CarriedMerge, TakenEvent } from './deeds.js';
+import type { CarriedMerge, TakenEvent } from './life-record.js';
 import { addLetter } from './letter.js';
 import { LifeEnd } from './life-end.js';
 import type { LifeOrganization, LifeWorld } from './life-world.js';
 import { People, PEOPLE, type Person } from './people.js';
-import { Words } from './words.js';
+import { ConsentActs } from './consent-acts.js';
 
 /** One life: the service and what it should come to, side by side. Nothing is waited for between two acts. */
 export class Life {
@@ -37,14 +37,14 @@ export class Life {
   /** The one number as it is written in its own country. */
   private national = '';
   private readonly said: string[] = [];
-  private readonly words: Words;
+  private readonly words: ConsentActs;
 
   constructor(
     private readonly world: LifeWorld,
     private readonly organization: LifeOrganization,
     private readonly pick: Pick,
   ) {
-    this.words = new Words(world, this.people, this.consents, () => this.caller, pick);
+    this.words = new ConsentActs(world, this.people, this.consents, () => this.caller, pick);
   }
 
   /** What was done, for whoever looks for what went wrong. */

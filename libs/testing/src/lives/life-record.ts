@@ -18,7 +18,7 @@ export interface CarriedMerge {
 }
 
 /** The acts of a life that are to be seen at its end. */
-export interface Deeds {
+export interface LifeRecord {
   readonly people: People;
   readonly consents: ConsentModel;
   readonly merges: readonly CarriedMerge[];

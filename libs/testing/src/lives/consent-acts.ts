@@ -14,7 +14,7 @@ const SHORT_MS = 200;
 const REFUSED_AT_ONCE = 20;
 
 /** Says what people of a life say of marketing: each word goes to the service and to the model. */
-export class Words {
+export class ConsentActs {
   private days = 0;
 
   constructor(
