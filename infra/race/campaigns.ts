@@ -13,7 +13,7 @@ const RESTS_MS = 3_000;
 const GRACE_MS = 1_000;
 
 /** From when to when nothing of these mailboxes may leave. */
-interface Silence {
+interface Stop {
   readonly addresses: ReadonlySet<string>;
   readonly what: 'paused' | 'canceled';
   readonly from: number;
@@ -27,7 +27,7 @@ interface OneCampaign {
 
 /** Campaigns to the mailboxes, a hundred each; every mailbox is the contact of one. */
 export class RacedCampaigns {
-  readonly silences: Silence[] = [];
+  readonly stops: Stop[] = [];
   /** Mailboxes of the campaigns that were run. */
   asked = 0;
 
@@ -75,20 +75,20 @@ export class RacedCampaigns {
     if (at % 3 === 2) return;
     await pause(Math.random() * STOPPED_WITHIN_MS);
     const addresses = new Set(mailboxes.map((mailbox) => addressOf(mailbox, 'campaign')));
-    const silence = (what: Silence['what']): Silence => {
+    const stop = (what: Stop['what']): Stop => {
       const began = { addresses, what, from: performance.now() + GRACE_MS, until: Infinity };
-      this.silences.push(began);
+      this.stops.push(began);
       return began;
     };
     if (at % 3 === 0) {
       await this.call('DELETE', `${CAMPAIGNS}/${id}`);
-      silence('canceled');
+      stop('canceled');
       return;
     }
     const paused = await this.call('PATCH', `${CAMPAIGNS}/${id}`, { paused: true });
     // It may have been through already.
     if (paused !== 200) return;
-    const resting = silence('paused');
+    const resting = stop('paused');
     await pause(RESTS_MS);
     resting.until = performance.now();
     await this.call('PATCH', `${CAMPAIGNS}/${id}`, { paused: false });

@@ -184,7 +184,7 @@ function report(
   const late = sink.handOffs.filter(
     ({ address, at }) => at > (tally.suppressedAt.get(wayOf(address).mailbox) ?? Infinity),
   );
-  const restless = campaigns.silences.map(({ addresses, what, from, until }) => ({
+  const restless = campaigns.stops.map(({ addresses, what, from, until }) => ({
     what,
     mails: sink.handOffs.filter(({ address, at }) => addresses.has(address) && at > from && at < until)
       .length,

@@ -2,28 +2,28 @@ import { relative } from 'node:path';
 import { importsOf, workspace } from '../boundaries/imports.ts';
 import { HOUSES } from '../boundaries/rooms.ts';
 
-/** Tests and what only they use are no rooms; migrations are history. */
-const NO_ROOM = /\.(spec|e2e-spec|release-spec|fixture|property|suite)\.tsx?$|\/test\/|\/migrations\//;
+/** Tests and what only they use are left out; migrations are history. */
+const LEFT_OUT = /\.(spec|e2e-spec|release-spec|fixture|property|suite)\.tsx?$|\/test\/|\/migrations\//;
 const IN_A_FOLDER = /^apps\/([^/]+)\/src\/(.+)\/[^/]+$/;
 
 /** The folders of an app, and how they hang together. */
-export interface House {
+export interface FolderStructure {
   readonly app: string;
   /** Folders of the first level, and those of them that import each other in a circle (the largest such set). */
   readonly folders: number;
   readonly knot: readonly string[];
   /** Imports, file by file, that run against the order that the app declares, or against that in which fewest do. */
   readonly climbs: readonly string[];
-  /** The rooms, which are the folders of the first level, and the folders of two levels. */
+  /** The folders of the first level, which are the rooms, and those of two levels. */
   readonly first: Storeys;
   readonly second: Storeys;
 }
 
 /** Folders, the depth of their imports, and how much of the app the largest holds. */
 interface Storeys {
-  readonly rooms: number;
+  readonly folders: number;
   readonly floors: number;
-  readonly largest: { readonly room: string; readonly share: number };
+  readonly largest: { readonly folder: string; readonly share: number };
 }
 
 interface Import {
@@ -34,38 +34,38 @@ interface Import {
 type Graph = ReadonlyMap<string, ReadonlySet<string>>;
 
 /** Every app with more than one folder, from the imports of its files: those of types and dynamic ones included. */
-export async function housesOf(linesOf: (file: string) => number): Promise<House[]> {
+export async function structuresOf(linesOf: (file: string) => number): Promise<FolderStructure[]> {
   const { modules } = await importsOf(workspace);
   const byApp = new Map<string, { files: string[]; imports: Import[] }>();
   for (const { source, dependencies } of modules) {
     const file = relative(workspace, source.startsWith('/') ? source : `${workspace}/${source}`);
     const app = IN_A_FOLDER.exec(file)?.[1];
-    if (app === undefined || NO_ROOM.test(file)) continue;
+    if (app === undefined || LEFT_OUT.test(file)) continue;
     const own = byApp.get(app) ?? { files: [], imports: [] };
     byApp.set(app, own);
     own.files.push(file);
     for (const { resolved: to } of dependencies)
-      if (IN_A_FOLDER.exec(to)?.[1] === app && !NO_ROOM.test(to)) own.imports.push({ from: file, to });
+      if (IN_A_FOLDER.exec(to)?.[1] === app && !LEFT_OUT.test(to)) own.imports.push({ from: file, to });
   }
   return [...byApp]
-    .map(([app, { files, imports }]) => houseOf(app, files, imports, linesOf))
+    .map(([app, { files, imports }]) => structureOf(app, files, imports, linesOf))
     .filter(({ folders }) => folders > 1)
     .sort((one, other) => one.app.localeCompare(other.app));
 }
 
-function houseOf(
+function structureOf(
   app: string,
   files: readonly string[],
   imports: readonly Import[],
   linesOf: (file: string) => number,
-): House {
+): FolderStructure {
   const folders = graphOf(files, imports, 1);
   const order = declaredOrder(app) ?? orderOf(folders, imports, 1);
   const climbs = imports.filter(({ from, to }) => climbing(order, folderOf(from, 1), folderOf(to, 1)));
   const storeys = (levels: number): Storeys => {
     const graph = graphOf(files, imports, levels);
     const floors = floorsOf(graph, orderOf(graph, imports, levels));
-    return { rooms: graph.size, floors, largest: largestOf(files, linesOf, levels) };
+    return { folders: graph.size, floors, largest: largestOf(files, linesOf, levels) };
   };
   return {
     app,
@@ -84,12 +84,12 @@ function largestOf(
 ): Storeys['largest'] {
   const lines = new Map<string, number>();
   for (const file of files) {
-    const room = folderOf(file, levels);
-    lines.set(room, (lines.get(room) ?? 0) + linesOf(file));
+    const folder = folderOf(file, levels);
+    lines.set(folder, (lines.get(folder) ?? 0) + linesOf(file));
   }
   const all = [...lines.values()].reduce((sum, each) => sum + each, 0);
-  const [room = '', most = 0] = [...lines].sort(([, one], [, other]) => other - one)[0] ?? [];
-  return { room, share: most / all };
+  const [folder = '', most = 0] = [...lines].sort(([, one], [, other]) => other - one)[0] ?? [];
+  return { folder, share: most / all };
 }
 
 /** The first folders below `src` on the way to a file. */
@@ -149,7 +149,7 @@ const STARTS = 60;
 /** Folders from the top to the ground; one that is not declared has no place in it. */
 function declaredOrder(app: string): ReadonlyMap<string, number> | undefined {
   const declared = HOUSES[app]?.rooms;
-  return declared && new Map(declared.map((room, place) => [room, place]));
+  return declared && new Map(declared.map((folder, place) => [folder, place]));
 }
 
 /** Counts the imports that run from a folder to another. */
