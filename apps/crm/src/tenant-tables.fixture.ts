@@ -153,7 +153,7 @@ export const CRM_TENANT_TABLES: TenantTables = {
         'given as those of the record': 'record_id definition_id',
       },
     },
-    removed: 'by objects/records/side-rows.ts',
+    removed: 'by objects/records/derived-rows.ts',
   },
   object_tallies: {
     kept: { 'objects/definitions/tallies.ts: numbers of records by field: figures': 'held active_held' },

@@ -3,22 +3,22 @@ import { useTranslations } from 'use-intl';
 import { Select } from '../ui/form.tsx';
 import { Json } from '../ui/json.tsx';
 import type { Taxonomy } from './use-taxonomies.ts';
-import { modeOf, MODES, withOverride, type Wish } from './wish.ts';
+import { modeOf, MODES, withOverride, type EnforcementDraft } from './enforcement-draft.ts';
 
 interface EventsProps {
   taxonomy: Taxonomy;
-  wish: Wish;
+  draft: EnforcementDraft;
   /** Left out for whoever may only look. */
-  onChange: ((wish: Wish) => void) | undefined;
+  onChange: ((draft: EnforcementDraft) => void) | undefined;
 }
 
 /** The events of a taxonomy, each with its schema, an example, and how it is enforced. */
-export function DescribedEvents({ taxonomy, wish, onChange }: EventsProps): ReactNode {
+export function DescribedEvents({ taxonomy, draft, onChange }: EventsProps): ReactNode {
   return (
     <ul className="flex flex-col gap-2">
       {taxonomy.events.map((event) => (
         <li key={event.name}>
-          <DescribedEvent event={event} wish={wish} onChange={onChange} />
+          <DescribedEvent event={event} draft={draft} onChange={onChange} />
         </li>
       ))}
     </ul>
@@ -27,10 +27,10 @@ export function DescribedEvents({ taxonomy, wish, onChange }: EventsProps): Reac
 
 type EventProps = Omit<EventsProps, 'taxonomy'> & { event: Taxonomy['events'][number] };
 
-function DescribedEvent({ event, wish, onChange }: EventProps): ReactNode {
+function DescribedEvent({ event, draft, onChange }: EventProps): ReactNode {
   const t = useTranslations('taxonomies');
   const [open, setOpen] = useState(false);
-  const own = wish.overrides[event.name];
+  const own = draft.overrides[event.name];
   return (
     <details
       className="rounded-panel border border-line p-3"
@@ -47,10 +47,10 @@ function DescribedEvent({ event, wish, onChange }: EventProps): ReactNode {
               label={t('modeOfEvent')}
               value={own ?? ''}
               options={[
-                { value: '', label: t('asTheRest', { mode: t(`modes.${wish.mode}`) }) },
+                { value: '', label: t('asTheRest', { mode: t(`modes.${draft.mode}`) }) },
                 ...MODES.map((value) => ({ value, label: t(`modes.${value}`) })),
               ]}
-              onChange={({ target }) => onChange(withOverride(wish, event.name, modeOf(target.value)))}
+              onChange={({ target }) => onChange(withOverride(draft, event.name, modeOf(target.value)))}
             />
           )}
           <h3 className="text-xs font-medium">{t('example')}</h3>

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Badge, type Tone } from '../ui/badge.tsx';
 import type { Taxonomy } from './use-taxonomies.ts';
-import type { Mode } from './wish.ts';
+import type { Mode } from './enforcement-draft.ts';
 
 const TONES: Record<Mode, Tone> = { off: 'neutral', warn: 'warn', strict: 'accent' };
 

@@ -11,7 +11,13 @@ import { DescribedEvents } from './described-events.tsx';
 import { InstalledState } from './installed-state.tsx';
 import { JudgementOf } from './judgement.tsx';
 import { useDryRun, useInstall, type Taxonomy } from './use-taxonomies.ts';
-import { modeOf, MODES, sameWish, wishOf, type Wish } from './wish.ts';
+import {
+  modeOf,
+  MODES,
+  isSameDraft,
+  enforcementDraftOf,
+  type EnforcementDraft,
+} from './enforcement-draft.ts';
 
 interface PanelProps {
   taxonomy: Taxonomy;
@@ -22,7 +28,7 @@ interface PanelProps {
 export function TaxonomyPanel({ taxonomy, onClose }: PanelProps): ReactNode {
   const t = useTranslations('taxonomies');
   const may = useMay();
-  const [wish, setWish] = useState(() => wishOf(taxonomy.installed));
+  const [draft, setDraft] = useState(() => enforcementDraftOf(taxonomy.installed));
   const mayInstall = may('core.taxonomies.install');
   return (
     <Dialog open onClose={onClose} place="side" title={taxonomy.slug} lead={t(`leads.${leadOf(taxonomy)}`)}>
@@ -33,9 +39,9 @@ export function TaxonomyPanel({ taxonomy, onClose }: PanelProps): ReactNode {
         </Detail>
       </Details>
       {isOutdated(taxonomy) && <Note tone="warn">{t('newerVersion', { version: taxonomy.version })}</Note>}
-      {mayInstall && <Enforcing taxonomy={taxonomy} wish={wish} onChange={setWish} onDone={onClose} />}
+      {mayInstall && <Enforcing taxonomy={taxonomy} draft={draft} onChange={setDraft} onDone={onClose} />}
       <Section title={t('events')} lead={t('eventsLead')}>
-        <DescribedEvents taxonomy={taxonomy} wish={wish} onChange={mayInstall ? setWish : undefined} />
+        <DescribedEvents taxonomy={taxonomy} draft={draft} onChange={mayInstall ? setDraft : undefined} />
       </Section>
     </Dialog>
   );
@@ -53,28 +59,30 @@ function isOutdated({ version, installed }: Taxonomy): boolean {
 
 interface EnforcingProps {
   taxonomy: Taxonomy;
-  wish: Wish;
-  onChange: (wish: Wish) => void;
+  draft: EnforcementDraft;
+  onChange: (draft: EnforcementDraft) => void;
   onDone: () => void;
 }
 
 /** It is tried on stored events before it is installed. */
-function Enforcing({ taxonomy, wish, onChange, onDone }: EnforcingProps): ReactNode {
+function Enforcing({ taxonomy, draft, onChange, onDone }: EnforcingProps): ReactNode {
   const t = useTranslations('taxonomies');
   const dryRun = useDryRun(taxonomy.id);
   const install = useInstall(taxonomy, onDone);
-  const tried = dryRun.data !== undefined && sameWish(dryRun.data.wish, wish) ? dryRun.data : undefined;
+  const tried = dryRun.data !== undefined && isSameDraft(dryRun.data.draft, draft) ? dryRun.data : undefined;
   const isInstalled =
-    taxonomy.installed !== null && !isOutdated(taxonomy) && sameWish(wishOf(taxonomy.installed), wish);
+    taxonomy.installed !== null &&
+    !isOutdated(taxonomy) &&
+    isSameDraft(enforcementDraftOf(taxonomy.installed), draft);
   const error = dryRun.error ?? install.error;
   return (
     <Section title={t('enforcing')}>
       <Select
         label={t('mode')}
-        hint={t(`modeHints.${wish.mode}`)}
-        value={wish.mode}
+        hint={t(`modeHints.${draft.mode}`)}
+        value={draft.mode}
         options={MODES.map((value) => ({ value, label: t(`modes.${value}`) }))}
-        onChange={({ target }) => onChange({ ...wish, mode: modeOf(target.value) ?? wish.mode })}
+        onChange={({ target }) => onChange({ ...draft, mode: modeOf(target.value) ?? draft.mode })}
       />
       {tried !== undefined && <JudgementOf judgement={tried.judgement} />}
       {error !== null && <Failure error={error} />}
@@ -83,12 +91,12 @@ function Enforcing({ taxonomy, wish, onChange, onDone }: EnforcingProps): ReactN
         <Button
           look={tried === undefined && !isInstalled ? 'main' : 'plain'}
           busy={dryRun.isPending}
-          onClick={() => dryRun.mutate(wish)}
+          onClick={() => dryRun.mutate(draft)}
         >
           {t('tryOut')}
         </Button>
         {tried !== undefined && !isInstalled && (
-          <Button look="main" busy={install.isPending} onClick={() => install.mutate(wish)}>
+          <Button look="main" busy={install.isPending} onClick={() => install.mutate(draft)}>
             {t(isOutdated(taxonomy) ? 'upgrade' : 'install')}
           </Button>
         )}

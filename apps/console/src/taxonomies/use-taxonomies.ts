@@ -5,7 +5,7 @@ import { useApi } from '../api/api.tsx';
 import { useList, type List } from '../ui/list.ts';
 import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
-import type { Wish } from './wish.ts';
+import type { EnforcementDraft } from './enforcement-draft.ts';
 
 export type Taxonomy = Schemas['TaxonomyDto'];
 export type Judgement = NonNullable<Schemas['InstalledTaxonomyDto']['judgement']>;
@@ -19,14 +19,14 @@ export function useTaxonomies(): List<Taxonomy> {
   });
 }
 
-/** What a wish would have come to; keeps for which one it was asked. */
+/** What a draft would have come to; keeps for which one it was asked. */
 export function useDryRun(id: string) {
   const api = useApi();
   return useMutation({
-    mutationFn: async (wish: Wish) => {
-      const body = { ...wish, dry_run: true };
+    mutationFn: async (draft: EnforcementDraft) => {
+      const body = { ...draft, dry_run: true };
       const { data } = await api.POST('/v1/core/taxonomies/{id}/install', { params: { path: { id } }, body });
-      return { wish, judgement: data.judgement };
+      return { draft, judgement: data.judgement };
     },
   });
 }
@@ -37,7 +37,7 @@ export function useInstall({ id, slug }: Pick<Taxonomy, 'id' | 'slug'>, onDone: 
   const changed = useReadAnew('taxonomies');
   const say = useSay();
   return useMutation({
-    mutationFn: (body: Wish) =>
+    mutationFn: (body: EnforcementDraft) =>
       api.POST('/v1/core/taxonomies/{id}/install', { params: { path: { id } }, body }),
     onSuccess: async (_answer, { mode }) => {
       await changed();

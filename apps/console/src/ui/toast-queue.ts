@@ -10,12 +10,12 @@ interface Toast {
 /** What is said before somebody is there to show it is kept until then, in its order. */
 export class ToastQueue {
   private readonly waiting: Toast[] = [];
-  private show: ((saying: Toast) => void) | undefined;
+  private show: ((toast: Toast) => void) | undefined;
   private first: (() => void) | undefined;
 
-  say(saying: Toast): void {
-    if (this.show !== undefined) return this.show(saying);
-    this.waiting.push(saying);
+  say(toast: Toast): void {
+    if (this.show !== undefined) return this.show(toast);
+    this.waiting.push(toast);
     this.first?.();
   }
 
@@ -31,9 +31,9 @@ export class ToastQueue {
   }
 
   /** Shows all of it from now on. Answers how to end that. */
-  shownBy(show: (saying: Toast) => void): () => void {
+  shownBy(show: (toast: Toast) => void): () => void {
     this.show = show;
-    for (const saying of this.waiting.splice(0)) show(saying);
+    for (const toast of this.waiting.splice(0)) show(toast);
     return () => (this.show = undefined);
   }
 }

@@ -5,31 +5,31 @@ import { useTranslations } from 'use-intl';
 import type { ToastQueue } from './toast-queue.ts';
 
 /** Where what was done is said. */
-export function ToastStack({ sayings }: { sayings: ToastQueue }): ReactNode {
+export function ToastStack({ queue }: { queue: ToastQueue }): ReactNode {
   return (
     <Toast.Provider>
       <Toast.Portal>
         <Toast.Viewport className="fixed right-4 bottom-4 z-60 flex w-[min(24rem,calc(100vw-2rem))] flex-col gap-2">
-          <Shown sayings={sayings} />
+          <Shown queue={queue} />
         </Toast.Viewport>
       </Toast.Portal>
     </Toast.Provider>
   );
 }
 
-function Shown({ sayings }: { sayings: ToastQueue }): ReactNode {
+function Shown({ queue }: { queue: ToastQueue }): ReactNode {
   const { toasts, add } = Toast.useToastManager();
   const t = useTranslations('ui');
   useEffect(
     () =>
-      sayings.shownBy(({ title, lead, undo }) => {
+      queue.shownBy(({ title, lead, undo }) => {
         add({
           title,
           ...(lead === undefined ? {} : { description: lead, priority: 'high' }),
           ...(undo === undefined ? {} : { actionProps: { children: t('undo'), onClick: undo } }),
         });
       }),
-    [sayings, add, t],
+    [queue, add, t],
   );
   return toasts.map((toast) => (
     <Toast.Root

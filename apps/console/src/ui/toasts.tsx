@@ -8,30 +8,30 @@ import { ToastQueue } from './toast-queue.ts';
 const ToastStack = lazy(async () => ({ default: (await import('./toast-stack.tsx')).ToastStack }));
 const LOADED_AFTER_MS = 3_000;
 
-const SayingsContext = createContext<ToastQueue | undefined>(undefined);
+const ToastsContext = createContext<ToastQueue | undefined>(undefined);
 
 /** Says in a corner what was done; with a step back where there is one. */
 export function Toasts({ children }: { children: ReactNode }): ReactNode {
-  const [sayings] = useState(() => new ToastQueue());
+  const [queue] = useState(() => new ToastQueue());
   const [wanted, setWanted] = useState(false);
   useEffect(() => {
     const want = (): void => setWanted(true);
     const later = setTimeout(want, LOADED_AFTER_MS);
-    sayings.onFirst(want);
+    queue.onFirst(want);
     return () => clearTimeout(later);
-  }, [sayings]);
+  }, [queue]);
   return (
-    <SayingsContext value={sayings}>
+    <ToastsContext value={queue}>
       {children}
       {wanted && (
         // What was done is done, whether or not it can be said.
         <CatchBoundary getResetKey={() => 'toasts'} errorComponent={() => null}>
           <Suspense>
-            <ToastStack sayings={sayings} />
+            <ToastStack queue={queue} />
           </Suspense>
         </CatchBoundary>
       )}
-    </SayingsContext>
+    </ToastsContext>
   );
 }
 
@@ -42,10 +42,10 @@ export function Toasts({ children }: { children: ReactNode }): ReactNode {
 export function useSay(): (title: string, undo?: () => Promise<unknown>) => void {
   const t = useTranslations('ui');
   const reasonOf = useReasonOf();
-  const sayings = useContext(SayingsContext);
-  if (sayings === undefined) throw new Error('No Toasts are around');
+  const queue = useContext(ToastsContext);
+  if (queue === undefined) throw new Error('No Toasts are around');
   return (title, undo) => {
-    if (undo === undefined) return sayings.say({ title });
-    sayings.sayDone(title, undo, (error) => ({ title: t('notUndone', { title }), lead: reasonOf(error) }));
+    if (undo === undefined) return queue.say({ title });
+    queue.sayDone(title, undo, (error) => ({ title: t('notUndone', { title }), lead: reasonOf(error) }));
   };
 }

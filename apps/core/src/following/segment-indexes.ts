@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { type Transaction, uuids, type WorkerTransaction } from '@customer-platform/database';
-import { KeptByWeight } from './kept-by-weight.js';
+import { WeightedCache } from './weighted-cache.js';
 import type { SegmentIndex } from '../vocabulary/rules/segment-index.js';
 import { liveSegments } from './live-segments.js';
 
@@ -31,7 +31,7 @@ interface RevisionRow {
 /** The segments and definitions of attributes of organizations, kept in memory as long as nobody changes them. */
 @Injectable()
 export class SegmentIndexes {
-  private readonly kept = new KeptByWeight<SegmentIndex>(KEPT);
+  private readonly kept = new WeightedCache<SegmentIndex>(KEPT);
 
   /**
    * The segments of the transaction's organization, undefined if it has none. They do not change before the

@@ -44,7 +44,7 @@ export const SEGMENT_TABLES: TenantTables = {
     erased: 'contact_id due_at segment_ids due_ats',
     organization: 'follows from segments',
     archive: 'work under way',
-    removed: 'by segments/evaluating/dues.ts',
+    removed: 'by segments/evaluating/due-times.ts',
   },
   segment_matches: {
     erased: 'condition_id contact_id occurred_at event_id',

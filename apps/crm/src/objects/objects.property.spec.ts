@@ -5,7 +5,7 @@ import { startCrm, type TestCrm } from '../crm.fixture.js';
 import { IndexBuilder } from './indexing/index-builder.js';
 import { apply, bodyOf, isSound, type Command, type Model, type ModelField } from './object-model.fixture.js';
 import { ObjectWorld } from './objects.fixture.js';
-import { besideRecords, followsFrom, type Beside } from './side-rows.fixture.js';
+import { besideRecords, followsFrom, type Beside } from './derived-rows.fixture.js';
 
 /** Definitions, each with changes and records of its own. */
 const FEW = 25;

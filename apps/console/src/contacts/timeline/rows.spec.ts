@@ -14,14 +14,14 @@ describe('the rows of a timeline', () => {
   });
 
   it('say that a source is silent where its items are missing from', () => {
-    const hole = { source: 'loyalty', before: noon(3), since: noon(1) } as const;
-    const rows = rowsOf([chain('a', noon(3)), chain('b', noon(2))], [hole]);
-    expect(rows.map(({ kind }) => kind)).toEqual(['day', 'chain', 'hole', 'day', 'chain']);
+    const missing = { source: 'loyalty', before: noon(3), since: noon(1) } as const;
+    const rows = rowsOf([chain('a', noon(3)), chain('b', noon(2))], [missing]);
+    expect(rows.map(({ kind }) => kind)).toEqual(['day', 'chain', 'unreachable', 'day', 'chain']);
   });
 
   it('say so where nothing else is, too', () => {
-    const hole = { source: 'core', before: undefined, since: undefined } as const;
-    expect(rowsOf([], [hole])).toMatchObject([{ kind: 'hole' }]);
+    const missing = { source: 'core', before: undefined, since: undefined } as const;
+    expect(rowsOf([], [missing])).toMatchObject([{ kind: 'unreachable' }]);
   });
 });
 

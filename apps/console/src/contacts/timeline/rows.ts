@@ -2,24 +2,24 @@ import type { Chain } from './chains.ts';
 import type { UnreachableSource } from './unreachable-sources.ts';
 
 /** A line of the timeline as it is drawn. */
-export type Row<Silent extends UnreachableSource = UnreachableSource> =
+export type Row<Source extends UnreachableSource = UnreachableSource> =
   | { kind: 'day'; key: string; at: string }
-  | { kind: 'hole'; key: string; hole: Silent }
+  | { kind: 'unreachable'; key: string; missing: Source }
   | { kind: 'chain'; key: string; chain: Chain };
 
 /** Chains below the days of whoever looks, and each silent source where its items are missing from. */
-export function rowsOf<Silent extends UnreachableSource>(
+export function rowsOf<Source extends UnreachableSource>(
   chains: readonly Chain[],
-  holes: readonly Silent[],
-): Row<Silent>[] {
-  const rows: Row<Silent>[] = [];
-  const left = [...holes];
+  unreachable: readonly Source[],
+): Row<Source>[] {
+  const rows: Row<Source>[] = [];
+  const left = [...unreachable];
   let day = '';
   for (const chain of chains) {
     const reached = left.filter(({ before }) => before === undefined || chain.at < before);
-    for (const hole of reached) {
-      rows.push(rowOf(hole));
-      left.splice(left.indexOf(hole), 1);
+    for (const missing of reached) {
+      rows.push(rowOf(missing));
+      left.splice(left.indexOf(missing), 1);
     }
     const its = dayOf(chain.at);
     if (its !== day) rows.push({ kind: 'day', key: `day ${its}`, at: chain.at });
@@ -29,8 +29,8 @@ export function rowsOf<Silent extends UnreachableSource>(
   return [...rows, ...left.map(rowOf)];
 }
 
-function rowOf<Silent extends UnreachableSource>(hole: Silent): Row<Silent> {
-  return { kind: 'hole', key: `hole ${hole.source}`, hole };
+function rowOf<Source extends UnreachableSource>(missing: Source): Row<Source> {
+  return { kind: 'unreachable', key: `unreachable ${missing.source}`, missing };
 }
 
 /** The day in the zone of whoever looks. `Intl` would take a second for a hundred thousand. */

@@ -16,7 +16,7 @@ import { Button } from '../../ui/button.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { ChainRow } from './chain-row.tsx';
 import { dayOf, rowsOf, type Row } from './rows.ts';
-import type { SilentHole, Timeline } from './use-timeline.ts';
+import type { UnreachableNow, Timeline } from './use-timeline.ts';
 import { useWords } from './words.tsx';
 
 /** The heights of rows as they come out: a guess that is right spares measuring all rows below anew. */
@@ -39,8 +39,8 @@ interface TimelineListProps {
 /** The timeline's rows; only those in sight are drawn, and the page itself scrolls. */
 export function TimelineList({ contactId, timeline, open, onOpen, empty }: TimelineListProps): ReactNode {
   const t = useTranslations('contacts');
-  const { chains, holes, hasMore, more } = timeline;
-  const rows = useMemo(() => rowsOf(chains, holes), [chains, holes]);
+  const { chains, unreachable, hasMore, more } = timeline;
+  const rows = useMemo(() => rowsOf(chains, unreachable), [chains, unreachable]);
   const list = useRef<HTMLOListElement>(null);
   const scrollMargin = useDistanceFromTop(list);
   const narrow = useSyncExternalStore(whenWidthChanges, isNarrow);
@@ -84,7 +84,7 @@ export function TimelineList({ contactId, timeline, open, onOpen, empty }: Timel
               style={{ transform: `translateY(${start - scrollMargin}px)` }}
             >
               {row.kind === 'day' && <Day at={row.at} />}
-              {row.kind === 'hole' && <Silence hole={row.hole} />}
+              {row.kind === 'unreachable' && <UnreachableNotice missing={row.missing} />}
               {row.kind === 'chain' && (
                 <ChainRow
                   contactId={contactId}
@@ -118,7 +118,7 @@ function whenWidthChanges(listener: () => void): () => void {
   return () => wide.removeEventListener('change', listener);
 }
 
-function heightOf(row: Row<SilentHole> | undefined, narrow: boolean): number {
+function heightOf(row: Row<UnreachableNow> | undefined, narrow: boolean): number {
   if (row?.kind === 'day') return DAY_PX;
   return narrow && row?.kind === 'chain' && row.chain.items.length > 1 ? CHAIN_WITH_OUTCOME_PX : CHAIN_PX;
 }
@@ -172,7 +172,7 @@ function Day({ at }: { at: string }): ReactNode {
 }
 
 /** A source that does not answer, told where its items are missing from. */
-function Silence({ hole }: { hole: SilentHole }): ReactNode {
+function UnreachableNotice({ missing }: { missing: UnreachableNow }): ReactNode {
   const t = useTranslations('contacts');
   const words = useWords();
   return (
@@ -181,8 +181,10 @@ function Silence({ hole }: { hole: SilentHole }): ReactNode {
       className="my-2 flex flex-wrap items-center gap-3 rounded-panel bg-warn-soft px-4 py-2 text-warn"
     >
       <CircleAlert aria-hidden className="size-4 shrink-0" />
-      <p className="min-w-0 grow basis-60">{t('timeline.silent', { source: words.source(hole.source) })}</p>
-      <Button busy={hole.asking} onClick={hole.ask}>
+      <p className="min-w-0 grow basis-60">
+        {t('timeline.silent', { source: words.source(missing.source) })}
+      </p>
+      <Button busy={missing.asking} onClick={missing.ask}>
         {t('timeline.askAgain')}
       </Button>
     </div>
@@ -225,7 +227,7 @@ function Foot({
 /** `j` and `k` move from chain to chain. */
 function goThrough(
   event: KeyboardEvent<HTMLElement>,
-  rows: readonly Row<SilentHole>[],
+  rows: readonly Row<UnreachableNow>[],
   scrollTo: (index: number) => void,
 ): void {
   const step = { j: 1, k: -1 }[event.key];

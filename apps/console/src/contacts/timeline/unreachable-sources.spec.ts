@@ -8,8 +8,8 @@ describe('a source that does not answer', () => {
   });
 
   it('lacks them from where it fell silent', () => {
-    const holes = unreachableSources([page(['09', '08'], []), page(['07', '06'], ['messaging'])]);
-    expect(holes).toEqual([{ source: 'messaging', before: day('08'), since: day('06') }]);
+    const unreachable = unreachableSources([page(['09', '08'], []), page(['07', '06'], ['messaging'])]);
+    expect(unreachable).toEqual([{ source: 'messaging', before: day('08'), since: day('06') }]);
   });
 
   it('lacks nothing once it has answered for a later page, which brings what the earlier lacked', () => {

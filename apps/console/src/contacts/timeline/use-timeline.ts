@@ -18,7 +18,7 @@ import { unreachableSources, type UnreachableSource, type TimelinePage } from '.
 const PAGE = 100;
 const HEAD = 50;
 const FILL_PAGE = 200;
-/** So many pages of a source are fetched at once to fill a hole; the rest comes with the next scroll. */
+/** So many pages of a source are fetched at once to fetch what is missing; the rest comes with the next scroll. */
 const FILL_PAGES = 10;
 const NEW_ONES_EVERY_MS = 8_000;
 const COMING_EVERY_MS = 2_000;
@@ -33,7 +33,7 @@ export interface TimelineFilters {
 export interface Timeline {
   chains: readonly Chain[];
   items: readonly Item[];
-  holes: readonly SilentHole[];
+  unreachable: readonly UnreachableNow[];
   /** Until when events are missing for good; undefined: none that is known of. */
   removedUntil: string | undefined;
   loading: boolean;
@@ -47,7 +47,7 @@ export interface Timeline {
 }
 
 /** A source that does not answer, asked again by itself. */
-export interface SilentHole extends UnreachableSource {
+export interface UnreachableNow extends UnreachableSource {
   asking: boolean;
   ask: () => void;
 }
@@ -98,7 +98,7 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
   const head = useHead(id, filters, [...key, 'head'], walk.isSuccess);
   const pages = walk.data?.pages ?? NONE;
   const walked = useMemo(() => pages.flatMap(({ data }) => data), [pages]);
-  const { holes, filled } = useFilled(id, filters, key, pages);
+  const { unreachable, filled } = useFilled(id, filters, key, pages);
   const top = head.data?.page.data ?? NO_ITEMS;
   const { refetch } = walk;
   const gap = isGapBetween(top, walked);
@@ -116,7 +116,7 @@ export function useTimeline(id: string, filters: TimelineFilters): Timeline {
   return {
     chains,
     items,
-    holes,
+    unreachable,
     removedUntil: pages.findLast(({ gaps = [] }) => gaps.length > 0)?.gaps?.[0]?.until,
     loading: walk.isPending,
     error: walk.error,
@@ -162,7 +162,7 @@ function useFilled(
   filters: TimelineFilters,
   key: unknown[],
   pages: readonly TimelinePage[],
-): { holes: SilentHole[]; filled: Item[] } {
+): { unreachable: UnreachableNow[]; filled: Item[] } {
   const api = useApi();
   const found = useMemo(() => unreachableSources(pages), [pages]);
   const { filled, asked } = useQueries({
@@ -177,16 +177,16 @@ function useFilled(
     })),
     combine: answersOf,
   });
-  const holes = useMemo(
+  const unreachable = useMemo(
     () =>
-      found.flatMap((hole, index) => {
+      found.flatMap((missing, index) => {
         const query = asked[index];
         if (query === undefined || query.answered) return [];
-        return [{ ...hole, asking: query.asking, ask: () => void query.ask() }];
+        return [{ ...missing, asking: query.asking, ask: () => void query.ask() }];
       }),
     [found, asked],
   );
-  return { holes, filled };
+  return { unreachable, filled };
 }
 
 function answersOf(queries: readonly UseQueryResult<Item[]>[]) {

@@ -8,7 +8,7 @@ import { Detail, Details, Id } from '../../ui/details.tsx';
 import { Filters, FilterSelect } from '../../ui/filters.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Time } from '../../ui/time.tsx';
-import { Tries, useErrorWord } from './tries.tsx';
+import { DeliveryAttempts, useErrorWord } from './delivery-attempts.tsx';
 import {
   DELIVERY_STATES,
   useDeliveries,
@@ -95,7 +95,7 @@ function Delivered({ delivery, enabled }: { delivery: Delivery; enabled: boolean
               <Time at={created_at} />
             </Detail>
           </Details>
-          <Tries tries={tries} />
+          <DeliveryAttempts tries={tries} />
           <Redeliver delivery={delivery} enabled={enabled} />
         </div>
       </details>

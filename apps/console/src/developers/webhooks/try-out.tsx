@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from '../../ui/button.tsx';
 import { Failure, Note } from '../../ui/notices.tsx';
-import { useErrorWord } from './tries.tsx';
+import { useErrorWord } from './delivery-attempts.tsx';
 import { usePing } from './use-deliveries.ts';
 
 /** Sends a ping, and says how that went. */

@@ -3,7 +3,7 @@ import type { Cause } from '../../following/segment-follower.js';
 import type { LiveSegment, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import type { Task, Tasks } from './evaluation.js';
 import { timeHasPassed } from './evaluation.js';
-import type { Dues } from './dues.js';
+import type { DueTimes } from './due-times.js';
 import type { Reason } from './memberships.js';
 
 /** By ctid (ADR 58). */
@@ -73,7 +73,7 @@ export function tasksOf(index: SegmentIndex, changes: readonly PendingChange[]):
 export function addDue(
   index: SegmentIndex,
   tasks: Map<string, Task>,
-  dues: ReadonlyMap<string, Dues>,
+  dues: ReadonlyMap<string, DueTimes>,
   now: Date,
 ): Tasks {
   for (const [contactId, times] of dues) {

@@ -4,7 +4,7 @@ import { Outbox } from '@customer-platform/event-bus';
 import type { LiveSegment, SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { evaluate } from '../../vocabulary/rules/evaluate.js';
 import { readFacts, type KnownContact } from './contact-facts.js';
-import { readDues, writeDues, type Dues } from './dues.js';
+import { readDueTimes, writeDueTimes, type DueTimes } from './due-times.js';
 import { storedOccurrences } from './stored-occurrences.js';
 import { forget, moveEvent, readMemberships, writeMoves, type Move, type Reason } from './memberships.js';
 
@@ -39,12 +39,12 @@ export class Evaluation {
     const questions = new Map([...tasks].map(([id, { segments }]) => [id, new Set(segments.keys())]));
     const known = await readFacts(tx, questions, now, storedOccurrences(index));
     const current = await membershipsOf(tx, tasks, known);
-    const before = await readDues(tx, ids);
-    const after = new Map<string, Dues>();
+    const before = await readDueTimes(tx, ids);
+    const after = new Map<string, DueTimes>();
     const moves: Move[] = [];
     const evaluated = new Set<string>();
     for (const [contactId, task] of tasks) {
-      const dues: Dues = new Map();
+      const dues: DueTimes = new Map();
       const contact = known.get(contactId);
       const inside = current.get(contactId) ?? new Set<string>();
       if (contact?.active) {
@@ -57,7 +57,7 @@ export class Evaluation {
     await writeMoves(tx, moves, evaluated, now);
     const gone = ids.filter((id) => !known.has(id));
     if (gone.length > 0) await forget(tx, gone);
-    await writeDues(tx, before, after);
+    await writeDueTimes(tx, before, after);
     await this.outbox.append(
       tx,
       moves.map((move) => moveEvent(move, now, tx.organizationId)),
@@ -83,7 +83,12 @@ async function membershipsOf(
 }
 
 /** What is not evaluated now stays due when it was. */
-function keepOthers(index: SegmentIndex, { segments }: Task, before: Dues | undefined, dues: Dues): void {
+function keepOthers(
+  index: SegmentIndex,
+  { segments }: Task,
+  before: DueTimes | undefined,
+  dues: DueTimes,
+): void {
   for (const [segmentId, at] of before ?? []) {
     const segment = index.segments.get(segmentId);
     // One that is being built anew is due when its contacts are gone through.
@@ -96,7 +101,7 @@ function movesOf(
   { facts }: KnownContact,
   { segments }: Task,
   inside: ReadonlySet<string>,
-  dues: Dues,
+  dues: DueTimes,
   now: Date,
 ): Move[] {
   const moves: Move[] = [];

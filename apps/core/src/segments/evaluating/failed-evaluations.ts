@@ -5,7 +5,7 @@ import { log } from '@customer-platform/http';
 import { StoredEventLetters } from '../../dead-letters/stored-event-letters.js';
 import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { giveBack, type PendingChange } from './change-queue.js';
-import { putOff } from './dues.js';
+import { putOff } from './due-times.js';
 import { Evaluation, type Tasks } from './evaluation.js';
 
 /** How often a change is tried before its event goes to the dead letters. */

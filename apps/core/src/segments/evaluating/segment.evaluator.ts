@@ -7,7 +7,7 @@ import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
 import { SegmentSignal } from '../../following/segment.signal.js';
 import { busyOrganizations } from './busy-organizations.js';
 import { addDue, takeChanges, tasksOf } from './change-queue.js';
-import { dueContacts, readDues } from './dues.js';
+import { dueContacts, readDueTimes } from './due-times.js';
 import { Evaluation } from './evaluation.js';
 import { EvaluatorShares } from './evaluator-shares.js';
 import { CLOCK_TOLERANCE_MS, evaluationTime } from './segment-clock.js';
@@ -147,7 +147,7 @@ export class SegmentEvaluator extends WorkerJob {
     const changes = await takeChanges(tx, now, CHANGES_AT_ONCE);
     const due = await dueContacts(tx, now, DUE_AT_ONCE);
     if (changes.length === 0 && due.length === 0) return false;
-    const tasks = addDue(index, tasksOf(index, changes), await readDues(tx, due), now);
+    const tasks = addDue(index, tasksOf(index, changes), await readDueTimes(tx, due), now);
     try {
       await tx.savepoint(() => this.evaluation.run(tx, index, tasks, now));
     } catch (error) {

@@ -4,7 +4,7 @@ import { log } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
 import type { FieldIndex, KnownDefinition } from '../definitions/known-definition.js';
 import { KnownDefinitions } from '../definitions/known-definitions.js';
-import { fillIndex } from '../records/side-rows.js';
+import { fillIndex } from '../records/derived-rows.js';
 import { IndexDrops } from './index-drops.js';
 import { JOB_COLUMNS, type IndexJob } from './index-jobs.js';
 

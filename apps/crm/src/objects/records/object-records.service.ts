@@ -29,7 +29,7 @@ import { unsettledContacts } from './contact-record-jobs.js';
 import { pageOfRecords } from './record-pages.js';
 import { contactsNamed, referTo } from './record-references.js';
 import type { RecordRow } from './record-row.js';
-import { writeSideRows, type RecordState } from './side-rows.js';
+import { writeDerivedRows, type RecordState } from './derived-rows.js';
 
 const REFERRING = `
   SELECT count(*)::int AS count FROM object_references
@@ -265,7 +265,7 @@ async function writeBeside(
   definition: KnownDefinition,
   { verb, before, row }: ResourceChange<ObjectRecord>,
 ): Promise<void> {
-  await writeSideRows(tx, [
+  await writeDerivedRows(tx, [
     {
       definition,
       ...(before ? { before: stateOf(before) } : {}),

@@ -2,7 +2,7 @@ import { newId, type Transaction } from '@customer-platform/database';
 import type { NewDomainEvent, Outbox } from '@customer-platform/event-bus';
 import type { FieldValues } from '../../fields/field.js';
 import type { KnownDefinition } from '../definitions/known-definition.js';
-import { writeSideRows, type RecordChange } from './side-rows.js';
+import { writeDerivedRows, type RecordChange } from './derived-rows.js';
 
 /** Records of one round, their values are in memory; also those that one piece of an erasure clears. */
 export const AT_ONCE = 500;
@@ -61,7 +61,7 @@ export async function inRounds(
       const values = becomes(row, definition);
       return [{ definition, before, ...(values ? { after: { ...before, values } } : {}) }];
     });
-    await writeSideRows(tx, changes, { references, claimsHeld: true });
+    await writeDerivedRows(tx, changes, { references, claimsHeld: true });
     await writeRecords(tx, changes);
     await outbox?.append(
       tx,

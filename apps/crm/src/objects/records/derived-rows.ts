@@ -126,7 +126,7 @@ interface SideRowOptions {
  * references and counts. Whoever calls it keeps the definitions as they are and has locked the records.
  * @throws Problem `duplicate_value`; `restore_conflict` with `conflicting_id` for a record that comes back
  */
-export async function writeSideRows(
+export async function writeDerivedRows(
   tx: Transaction,
   changes: readonly RecordChange[],
   { references = true, claimsHeld = false }: SideRowOptions = {},

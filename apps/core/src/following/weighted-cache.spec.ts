@@ -1,13 +1,13 @@
-import { KeptByWeight } from './kept-by-weight.js';
+import { WeightedCache } from './weighted-cache.js';
 
 const BOUNDS = { most: 10, large: 4, mostLarge: 12 };
 
 describe('what is kept by its weight', () => {
-  let kept: KeptByWeight<string>;
+  let kept: WeightedCache<string>;
   const keep = (key: string, weight: number): void => kept.keep(key, `${key} of ${String(weight)}`, weight);
   const those = (keys: string): string => [...keys].filter((key) => kept.has(key)).join('');
   beforeEach(() => {
-    kept = new KeptByWeight(BOUNDS);
+    kept = new WeightedCache(BOUNDS);
   });
 
   it('loses what was not asked for the longest', () => {

@@ -3,26 +3,35 @@ export const MODES = ['off', 'warn', 'strict'] as const;
 export type Mode = (typeof MODES)[number];
 
 /** How a taxonomy is to be enforced: a mode, and those of single events. */
-export interface Wish {
+export interface EnforcementDraft {
   mode: Mode;
   overrides: Record<string, Mode>;
 }
 
 /** What is installed, or what is offered first. */
-export function wishOf(installed: { mode: Mode; overrides: Record<string, Mode> } | null): Wish {
+export function enforcementDraftOf(
+  installed: { mode: Mode; overrides: Record<string, Mode> } | null,
+): EnforcementDraft {
   return installed === null
     ? { mode: 'warn', overrides: {} }
     : { mode: installed.mode, overrides: { ...installed.overrides } };
 }
 
 /** With another mode for one event; undefined for that of the whole. */
-export function withOverride(wish: Wish, event: string, mode: Mode | undefined): Wish {
-  const others = Object.entries(wish.overrides).filter(([name]) => name !== event);
-  return { ...wish, overrides: Object.fromEntries(mode === undefined ? others : [...others, [event, mode]]) };
+export function withOverride(
+  draft: EnforcementDraft,
+  event: string,
+  mode: Mode | undefined,
+): EnforcementDraft {
+  const others = Object.entries(draft.overrides).filter(([name]) => name !== event);
+  return {
+    ...draft,
+    overrides: Object.fromEntries(mode === undefined ? others : [...others, [event, mode]]),
+  };
 }
 
 /** Whether both say the same. */
-export function sameWish(one: Wish, other: Wish): boolean {
+export function isSameDraft(one: EnforcementDraft, other: EnforcementDraft): boolean {
   const events = new Set([...Object.keys(one.overrides), ...Object.keys(other.overrides)]);
   return (
     one.mode === other.mode && [...events].every((name) => one.overrides[name] === other.overrides[name])

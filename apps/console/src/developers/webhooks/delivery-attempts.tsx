@@ -26,7 +26,7 @@ export function useErrorWord(): (error: string) => string {
 }
 
 /** All that was tried, the oldest first. */
-export function Tries({ tries }: { tries: readonly Try[] }): ReactNode {
+export function DeliveryAttempts({ tries }: { tries: readonly Try[] }): ReactNode {
   const t = useTranslations('developers');
   const word = useErrorWord();
   if (tries.length === 0) return <p className="text-soft">{t('hooks.tries', { count: 0 })}</p>;

@@ -24,7 +24,7 @@ const CLEAR = `DELETE FROM segment_dues WHERE organization_id = $1 AND contact_i
 const PUT_OFF = `UPDATE segment_dues SET due_at = $3 WHERE organization_id = $1 AND contact_id = $2`;
 
 /** When time alone may move a contact, in milliseconds, by segment. */
-export type Dues = Map<string, number>;
+export type DueTimes = Map<string, number>;
 
 /** The contacts whose time has come, the earliest first. */
 export async function dueContacts(tx: Transaction, now: Date, most: number): Promise<string[]> {
@@ -32,7 +32,10 @@ export async function dueContacts(tx: Transaction, now: Date, most: number): Pro
   return rows.map(({ contact_id: id }) => id);
 }
 
-export async function readDues(tx: Transaction, contactIds: readonly string[]): Promise<Map<string, Dues>> {
+export async function readDueTimes(
+  tx: Transaction,
+  contactIds: readonly string[],
+): Promise<Map<string, DueTimes>> {
   const rows = await tx.query<{ contact_id: string; segment_ids: string[]; due_ats: number[] }>(OF_CONTACTS, [
     tx.organizationId,
     contactIds,
@@ -46,16 +49,16 @@ export async function readDues(tx: Transaction, contactIds: readonly string[]): 
 }
 
 /** Writes those that are others than before. */
-export async function writeDues(
+export async function writeDueTimes(
   tx: Transaction,
-  before: ReadonlyMap<string, Dues>,
-  after: ReadonlyMap<string, Dues>,
+  before: ReadonlyMap<string, DueTimes>,
+  after: ReadonlyMap<string, DueTimes>,
 ): Promise<void> {
   const cleared = [...after].flatMap(([id, dues]) => (dues.size === 0 && before.has(id) ? id : []));
   if (cleared.length > 0) await tx.query(CLEAR, [tx.organizationId, cleared]);
   const changed = [...after].filter(([id, dues]) => dues.size > 0 && !same(before.get(id), dues));
   if (changed.length === 0) return;
-  const of = <T>(read: (dues: Dues) => T): T[] => changed.map(([, dues]) => read(dues));
+  const of = <T>(read: (dues: DueTimes) => T): T[] => changed.map(([, dues]) => read(dues));
   await tx.query(WRITE, [
     tx.organizationId,
     changed.map(([id]) => id),
@@ -72,7 +75,7 @@ export async function putOff(tx: Transaction, contactId: string, until: Date): P
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-function same(one: Dues | undefined, other: Dues): boolean {
+function same(one: DueTimes | undefined, other: DueTimes): boolean {
   if (one?.size !== other.size) return false;
   return [...other].every(([segment, at]) => one.get(segment) === at);
 }

@@ -45,7 +45,7 @@ interface Bounds {
 }
 
 /** Values by key, in memory up to a weight. Large ones push out one another only, and never what many others ask for. */
-export class KeptByWeight<T> {
+export class WeightedCache<T> {
   private readonly small: Shelf<T>;
   private readonly large: Shelf<T>;
 
