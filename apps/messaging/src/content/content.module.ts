@@ -9,7 +9,7 @@ import { TemplatesController } from './templates/templates.controller.js';
 import { TemplatesService } from './templates/templates.service.js';
 import { UsedTemplates } from './templates/used-templates.js';
 
-/** What messages say: templates with their versions, and how they are rendered. */
+/** Content of messages: templates with their versions, and how they are rendered. */
 @Module({
   controllers: [TemplatesController],
   providers: [

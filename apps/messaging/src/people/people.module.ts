@@ -30,8 +30,8 @@ import { UnsubscribeLinks } from './unsubscribe/unsubscribe-links.js';
 import { UnsubscribeService } from './unsubscribe/unsubscribe.service.js';
 
 /**
- * Whom messages go to, and what stands against it: contacts with their addresses, suppressions, and what people decide and
- * find for themselves, by the link of a mail, with a token of their own, or through staff.
+ * People whom messages go to, and what stands against it: contacts with their addresses, suppressions, and what people decide
+ * and find for themselves, by the link of a mail, with a token of their own, or through staff.
  */
 @Module({
   imports: [SettingsModule],

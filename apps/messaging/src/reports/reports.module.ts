@@ -15,7 +15,7 @@ import { UsedTokens } from './webhooks/used-tokens.js';
 import { WebhooksController } from './webhooks/webhooks.controller.js';
 import { WebhooksService } from './webhooks/webhooks.service.js';
 
-/** What became of sends: as providers tell it, as mail comes back, and counted. */
+/** Reports of what became of sends: as providers tell it, as mail comes back, and counted. */
 @Module({
   imports: [DeliverabilityModule, DispatchModule, PeopleModule, SettingsModule],
   controllers: [WebhooksController],

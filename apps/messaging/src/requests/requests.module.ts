@@ -26,7 +26,7 @@ import { TemplateTest } from './template-trials/template-test.service.js';
 import { TemplateTrialsController } from './template-trials/template-trials.controller.js';
 import { UserAddresses } from './template-trials/user-addresses.js';
 
-/** Whatever asks for a message: calls of the API, rules that answer events, campaigns, identity, and trials of templates. */
+/** Requests for messages: calls of the API, rules that answer events, campaigns, identity, and trials of templates. */
 @Module({
   imports: [CampaignsModule, ContentModule, DispatchModule, PeopleModule, SettingsModule],
   controllers: [RoutingController, SendsController, TemplateTrialsController],

@@ -1,6 +1,6 @@
 import { COUNTED, NOBODY, type TenantTables } from '@customer-platform/testing';
 
-/** What becomes of the columns of the tables of campaigns; see the module's list. */
+/** Lists what becomes of the columns of the tables of campaigns, as a part of the module's list. */
 export const CAMPAIGN_TABLES: TenantTables = {
   campaign_count_changes: {
     technical: {
