@@ -63,6 +63,15 @@ describe('docs/openapi.json', () => {
     }
   });
 
+  it('lets every list that is sorted by name be filtered by how the name begins', () => {
+    for (const { name, operation } of operations) {
+      const parameters = new Map((operation.parameters ?? []).map((each) => [each.name, each]));
+      const isNamed = /\bname\b/.test(JSON.stringify(parameters.get('sort') ?? {}));
+      if (isNamed)
+        expect([name, [...parameters.keys()]]).toEqual([name, expect.arrayContaining(['name[prefix]'])]);
+    }
+  });
+
   it('describes every parameter of a path', () => {
     for (const { name, path, operation } of operations) {
       const described = (operation.parameters ?? []).filter((each) => each.in === 'path');

@@ -14560,6 +14560,8 @@ export interface operations {
                 key?: string;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: name, created_at, updated_at */
                 sort?: string;
                 updated_at?: string;
@@ -15706,6 +15708,8 @@ export interface operations {
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[prefix]"?: string;
                 slug?: string;
                 /** @description Fields, with a minus descending, separated by commas: name, created_at, updated_at */
                 sort?: string;
@@ -16322,6 +16326,11 @@ export interface operations {
                 cursor?: string;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
+                prefix?: string;
                 role_id?: string;
                 "role_id[in]"?: string[];
                 "role_id[is_null]"?: boolean;
@@ -17054,6 +17063,10 @@ export interface operations {
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, name */
                 sort?: string;
                 type?: "confidential" | "public";
@@ -18138,6 +18151,10 @@ export interface operations {
                 "kind[ne]"?: "human" | "machine";
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, name */
                 sort?: string;
             };
@@ -18586,6 +18603,10 @@ export interface operations {
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, name */
                 sort?: string;
                 status?: "draft" | "active" | "inactive";
@@ -20119,6 +20140,10 @@ export interface operations {
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, updated_at, name */
                 sort?: string;
                 state?: "draft" | "running" | "paused" | "completed" | "canceled";
@@ -21068,6 +21093,10 @@ export interface operations {
                 include_deleted?: boolean;
                 /** @description At most 200; a larger one is taken as 200. A page of large rows ends earlier, at about 4 MiB, with a `next_cursor` */
                 limit?: number;
+                name?: string;
+                "name[in]"?: string[];
+                "name[ne]"?: string;
+                "name[prefix]"?: string;
                 /** @description Fields, with a minus descending, separated by commas: created_at, updated_at, name */
                 sort?: string;
                 updated_at?: string;

@@ -84,6 +84,7 @@ export const ACTIVITY_TYPES_LIST: ListDefinition = {
   resource: 'crm.activity_types',
   filters: {
     key: { type: 'string', column: 'key', ops: ['eq'] },
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'prefix'] },
     created_at: { type: 'time', column: 'created_at', ops: RANGES },
     updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
   },

@@ -161,7 +161,7 @@ describe('POST /v1/crm/activity-types', () => {
 });
 
 describe('GET /v1/crm/activity-types', () => {
-  it('filters by key and sorts by name', async () => {
+  it('filters by key and by name, and sorts by name', async () => {
     const caller = aCaller();
     const [b, a] = [
       await aType(caller, { key: 'bb', name: 'B' }),
@@ -171,9 +171,11 @@ describe('GET /v1/crm/activity-types', () => {
       (await caller.get<{ data: ActivityTypeDto[] }>(`${TYPES}?${query}`)).body.data;
     expect(await list('key=bb')).toEqual([b]);
     expect(await list('sort=name')).toEqual([a, b]);
+    expect(await list('name[prefix]=b')).toEqual([b]);
+    expect(await list('name=a')).toEqual([a]);
     for (const query of ['key[prefix]=b', 'key[in]=aa,bb'])
       expectProblem(await caller.get(`${TYPES}?${query}`), 400, 'invalid_filter');
-    expectProblem(await caller.get(`${TYPES}?name=A`), 400, 'unknown_parameter');
+    expectProblem(await caller.get(`${TYPES}?outcomes=A`), 400, 'unknown_parameter');
   });
 });
 

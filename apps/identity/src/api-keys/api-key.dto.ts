@@ -110,6 +110,8 @@ export class IssuedApiKeyDto extends ApiKeyDto {
 export const API_KEY_LIST: ListDefinition = {
   resource: 'api-keys',
   filters: {
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
+    prefix: { type: 'string', column: 'prefix', ops: ['eq'] },
     role_id: { type: 'uuid', column: 'role_id' },
     status: { type: 'enum', column: 'status', values: API_KEY_STATUSES },
   },

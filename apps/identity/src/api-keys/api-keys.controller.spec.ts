@@ -359,6 +359,10 @@ describe('API keys', () => {
         'Bravo',
       ]);
       expect(await names(`role_id=${roleId}&status[ne]=active`)).toEqual(['Alpha']);
+      expect(await names(`role_id=${roleId}&name[prefix]=dEL`)).toEqual(['Delta']);
+      expect(await names('name=bravo')).toEqual(['Bravo']);
+      expect(await names('name[prefix]=%25')).toEqual([]);
+      expect(await names(`prefix=${revoked.prefix}`)).toEqual(['Alpha']);
       const walked: string[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {

@@ -154,6 +154,7 @@ export class OAuthClientWithSecretDto extends OAuthClientDto {
 export const OAUTH_CLIENTS_LIST: ListDefinition = {
   resource: 'identity.oauth_clients',
   filters: {
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
     type: { type: 'enum', column: 'type', values: CLIENT_TYPES },
     created_at: { type: 'time', column: 'created_at' },
   },

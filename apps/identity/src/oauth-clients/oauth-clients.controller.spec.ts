@@ -77,6 +77,17 @@ describe('OAuth clients', () => {
     expect(audited).toMatchObject([{ action: 'identity.oauth_clients.create' }]);
   });
 
+  it('filters by the beginning of the name, ignoring case', async () => {
+    for (const name of ['Shop', 'Warehouse']) expectStatus(await create({ ...WEB, name }), 201);
+    const names = async (query: string): Promise<string[]> => {
+      const { body } = await organization.admin.get<{ data: OAuthClientDto[] }>(`${CLIENTS}?${query}`);
+      return body.data.map(({ name }) => name);
+    };
+    expect(await names('name[prefix]=sHO')).toEqual(['Shop']);
+    expect(await names('name=warehouse')).toEqual(['Warehouse']);
+    expect(await names('name[prefix]=hop')).toEqual([]);
+  });
+
   it('has no secret if it is public', async () => {
     const { body } = await create({ ...WEB, type: 'public' });
     expect(body.client_secret).toBeUndefined();

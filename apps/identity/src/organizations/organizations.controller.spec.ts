@@ -244,6 +244,7 @@ describe('reach', () => {
       return body.data.map(({ id }) => id);
     };
     expect(await ids('name[prefix]=And')).toEqual([first.id, second.id]);
+    expect(await ids('name[prefix]=andA')).toEqual([second.id]);
     expect(await ids('status=suspended')).toEqual([second.id]);
     expect(await ids(`slug=${first.slug}`)).toEqual([first.id]);
     expect(await ids(`parent_id=${parent.id}&limit=2`)).toEqual([first.id, second.id]);

@@ -8,7 +8,12 @@ export const ORGANIZATIONS_LIST: ListDefinition = {
     parent_id: { type: 'uuid', column: 'parent_id' },
     status: { type: 'enum', column: 'status', values: ORGANIZATION_STATUSES },
     slug: { type: 'string', column: 'slug' },
-    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'prefix'] },
+    name: {
+      type: 'string',
+      column: 'name',
+      prefixColumn: 'lower(name)',
+      ops: ['eq', 'ne', 'in', 'prefix'],
+    },
     created_at: { type: 'time', column: 'created_at' },
   },
   sorts: {

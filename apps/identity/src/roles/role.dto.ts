@@ -89,6 +89,7 @@ export class RoleDto {
 export const ROLES_LIST: ListDefinition = {
   resource: 'identity.roles',
   filters: {
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
     kind: { type: 'enum', column: 'kind', values: ['human', 'machine'] },
     built_in: { type: 'boolean', column: '(key IS NOT NULL)', ops: ['eq'] },
     created_at: { type: 'time', column: 'created_at' },

@@ -86,10 +86,16 @@ describe('roles', () => {
     }
   });
 
-  it('filters by kind and by built-in', async () => {
-    const mine = await aRole({ kind: 'human' });
-    const { body } = await admin.get<Page<RoleDto>>(`${ROLES}?built_in=false&kind=human`);
-    expect(body.data.map(({ id }) => id)).toEqual([mine.id]);
+  it('filters by kind, by built-in and by the beginning of the name', async () => {
+    const mine = await aRole({ kind: 'human', name: 'Cashiers' });
+    const ids = async (query: string): Promise<string[]> => {
+      const { body } = await admin.get<Page<RoleDto>>(`${ROLES}?${query}`);
+      return body.data.map(({ id }) => id);
+    };
+    expect(await ids('built_in=false&kind=human')).toEqual([mine.id]);
+    expect(await ids('name[prefix]=cash')).toEqual([mine.id]);
+    expect(await ids('name=CASHIERS')).toEqual([mine.id]);
+    expect(await ids('name[prefix]=ashiers')).toEqual([]);
     expect(mine).toMatchObject({ built_in: false, key: null, permissions: [], description: null });
   });
 

@@ -225,6 +225,7 @@ function standingOf(
 export const SSO_CONNECTIONS_LIST: ListDefinition = {
   resource: 'identity.sso-connections',
   filters: {
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
     status: { type: 'enum', column: 'status', values: SSO_STATUSES },
     created_at: { type: 'time', column: 'created_at' },
   },

@@ -84,6 +84,19 @@ describe('SSO connections', () => {
     return rows.map(({ domain }) => domain);
   };
 
+  it('are found by the beginning of their names, ignoring case', async () => {
+    const { id } = await made({ name: 'Warehouse' });
+    await made({ name: 'Shop' });
+    for (const [query, ids] of [
+      ['name[prefix]=wAre', [id]],
+      ['name=warehouse', [id]],
+      ['name[prefix]=house', []],
+    ] as const) {
+      const { body } = await admin.get<{ data: SsoConnectionDto[] }>(`${CONNECTIONS}?${query}`);
+      expect([query, body.data.map((each) => each.id)]).toEqual([query, ids]);
+    }
+  });
+
   describe('POST', () => {
     it('201 with a draft, its redirect URI and what proves its domains, and without the secret', async () => {
       const { status, body } = await create({ domains: ['Example.COM', 'bücher.example'] });

@@ -88,7 +88,12 @@ export const USERS_LIST: ListDefinition = {
     id: { type: 'uuid', column: 'id', ops: ['eq', 'in'] },
     status: { type: 'enum', column: 'status', values: USER_STATUSES },
     email: { type: 'string', column: 'email', description: 'In lower case.' },
-    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'prefix'] },
+    name: {
+      type: 'string',
+      column: 'name',
+      prefixColumn: 'lower(name)',
+      ops: ['eq', 'ne', 'in', 'prefix'],
+    },
     created_at: { type: 'time', column: 'created_at' },
   },
   sorts: {

@@ -163,6 +163,8 @@ describe('users', () => {
       return body.data.map(({ id }) => id);
     };
     expect(await ids('name[prefix]=An')).toEqual([ana.id, andres.id]);
+    expect(await ids('name[prefix]=aNdr')).toEqual([andres.id]);
+    expect(await ids('name=ana')).toEqual([]);
     expect(await ids(`email=${ana.email}`)).toEqual([ana.id]);
     expect(await ids('status=active')).toEqual([]);
   });

@@ -184,7 +184,12 @@ export const WEBHOOK_ENDPOINTS_LIST: ListDefinition = {
   resource: 'messaging.webhook-endpoints',
   filters: {
     enabled: { type: 'boolean', column: 'enabled' },
-    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    name: {
+      type: 'string',
+      column: 'name',
+      prefixColumn: 'lower(name)',
+      ops: ['eq', 'ne', 'in', 'is_null', 'prefix'],
+    },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

@@ -168,7 +168,8 @@ function readFilter(name: string, field: string, op: string, text: string, spec:
     if (value !== undefined) return value;
     throw refusal('invalid_filter', name, `\`${name}\` takes ${expectedValue(spec.type, spec.values)}.`);
   });
-  return { field, op, column: spec.column, type: spec.type, value: values[0] as FilterValue, values };
+  const column = op === 'prefix' ? (spec.prefixColumn ?? spec.column) : spec.column;
+  return { field, op, column, type: spec.type, value: values[0] as FilterValue, values };
 }
 
 function isOneOf(ops: readonly FilterOp[], op: string): op is FilterOp {

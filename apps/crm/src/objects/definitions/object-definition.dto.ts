@@ -74,6 +74,7 @@ export const OBJECT_DEFINITIONS_LIST: ListDefinition = {
   resource: 'crm.object_definitions',
   filters: {
     slug: { type: 'string', column: 'slug', ops: ['eq'] },
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'prefix'] },
     created_at: { type: 'time', column: 'created_at', ops: RANGES },
     updated_at: { type: 'time', column: 'updated_at', ops: RANGES },
   },

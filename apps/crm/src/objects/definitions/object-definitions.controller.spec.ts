@@ -132,6 +132,19 @@ describe('POST /v1/crm/object-definitions', () => {
   });
 });
 
+describe('GET /v1/crm/object-definitions', () => {
+  it('filters by the beginning of the name, ignoring case', async () => {
+    const [car] = [await world.define('vehicle', [], { name: 'Car' }), await world.define('policy')];
+    const ids = async (query: string): Promise<string[]> => {
+      const { body } = await world.caller.get<{ data: ObjectDefinitionDto[] }>(`${DEFINITIONS}?${query}`);
+      return body.data.map(({ id }) => id);
+    };
+    expect(await ids('name[prefix]=cA')).toEqual([car.id]);
+    expect(await ids('name=car')).toEqual([car.id]);
+    expect(await ids('name[prefix]=ar')).toEqual([]);
+  });
+});
+
 describe('GET /v1/crm/object-definitions/{id}', () => {
   it('gives the JSON Schema of a record to whoever accepts it by name', async () => {
     const { id } = await world.define('vehicle', [

@@ -9,7 +9,12 @@ export const TEMPLATES_LIST: ListDefinition = {
     id: { type: 'uuid', column: 'id' },
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
     kind: { type: 'enum', column: 'kind', values: TEMPLATE_KINDS },
-    name: { type: 'string', column: 'name', ops: ['eq', 'ne', 'in', 'is_null', 'prefix'] },
+    name: {
+      type: 'string',
+      column: 'name',
+      prefixColumn: 'lower(name)',
+      ops: ['eq', 'ne', 'in', 'is_null', 'prefix'],
+    },
     created_at: { type: 'time', column: 'created_at' },
     updated_at: { type: 'time', column: 'updated_at' },
   },

@@ -112,6 +112,17 @@ describe('GET /v1/messaging/templates', () => {
     const { body } = await api.get<{ data: Shown[] }>(`${TEMPLATES}?id[in]=${one},${other}`);
     expect(body.data.map(({ id }) => id).sort()).toEqual([one, other].sort());
   });
+
+  it('finds those whose name begins so, ignoring case; a name as a whole is the very name', async () => {
+    const { api } = world.organization();
+    const id = await template(api, { name: 'Welcome' });
+    await template(api, { name: 'Receipt' });
+    const found = async (query: string): Promise<string[]> =>
+      (await api.get<{ data: Shown[] }>(`${TEMPLATES}?${query}`)).body.data.map((each) => each.id);
+    expect(await found('name[prefix]=wEL')).toEqual([id]);
+    expect(await found('name=Welcome')).toEqual([id]);
+    expect(await found('name=welcome')).toEqual([]);
+  });
 });
 
 describe('PATCH /v1/messaging/templates/{id}', () => {

@@ -227,6 +227,7 @@ export const CAMPAIGNS_LIST: ListDefinition = {
   resource: 'messaging.campaigns',
   filters: {
     id: { type: 'uuid', column: 'id' },
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
     state: { type: 'enum', column: 'state', values: CAMPAIGN_STATES },
     created_at: { type: 'time', column: 'created_at' },

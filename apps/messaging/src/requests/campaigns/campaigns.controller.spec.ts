@@ -165,6 +165,17 @@ describe('GET /v1/messaging/campaigns', () => {
     expect(await found('')).toEqual([one.id]);
     expect((await found('&include_deleted=true')).sort()).toEqual([one.id, other.id].sort());
   });
+
+  it('finds those whose name begins so, ignoring case', async () => {
+    const shop = world.organization();
+    const { id } = await shop.campaign([], { name: 'Navidad 2026' });
+    await shop.campaign([], { name: 'Invierno' });
+    const found = async (query: string): Promise<string[]> =>
+      (await shop.api.get<{ data: CampaignDto[] }>(`${CAMPAIGNS}?${query}`)).body.data.map((each) => each.id);
+    expect(await found('name[prefix]=nAVI')).toEqual([id]);
+    expect(await found('name=navidad 2026')).toEqual([id]);
+    expect(await found('name[prefix]=avidad')).toEqual([]);
+  });
 });
 
 describe('POST /v1/messaging/campaigns/{id}/run', () => {

@@ -87,6 +87,17 @@ describe('event routing', () => {
     unique: 'name',
   });
 
+  it('is found by the beginning of its name, ignoring case', async () => {
+    const { api } = world.organization();
+    const id = await rule(api, { name: 'Receipt' });
+    await rule(api, { name: 'Welcome' });
+    const found = async (query: string): Promise<string[]> =>
+      (await api.get<{ data: { id: string }[] }>(`${ROUTING}?${query}`)).body.data.map((each) => each.id);
+    expect(await found('name[prefix]=rEC')).toEqual([id]);
+    expect(await found('name=receipt')).toEqual([id]);
+    expect(await found('name[prefix]=eceipt')).toEqual([]);
+  });
+
   it.each([
     [{ event_name: undefined }, '/event_name', 'required'],
     [{ event_type: 'loyalty.points.earned' }, '/event_name', 'not_allowed'],

@@ -192,6 +192,7 @@ export class RuleDto {
 export const ROUTING_LIST: ListDefinition = {
   resource: 'messaging.event-routing',
   filters: {
+    name: { type: 'string', column: 'lower(name)', ops: ['eq', 'ne', 'in', 'prefix'] },
     event_type: { type: 'enum', column: 'event_type', values: ROUTABLE_EVENTS },
     event_name: { type: 'string', column: 'event_name' },
     channel: { type: 'enum', column: 'channel', values: CHANNELS },
