@@ -28,6 +28,7 @@ export const HOUSES: Readonly<Record<string, House>> = {
       'loyalty',
       'live-events',
       'imports',
+      'lists',
       'home',
       'developers',
       'taxonomies',

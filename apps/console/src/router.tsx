@@ -6,6 +6,7 @@ import { contactRoutes } from './contacts/routes.ts';
 import { deliverabilityRoute } from './deliverability/routes.ts';
 import { homeRoute } from './home/routes.ts';
 import { importsRoute } from './imports/routes.ts';
+import { listsRoute } from './lists/routes.ts';
 import { earlierEventsRoute, eventsRoute } from './live-events/routes.ts';
 import { objectRoutes } from './objects/routes.ts';
 import { organizationAreaRoutes } from './organization/routes.ts';
@@ -50,6 +51,7 @@ const routeTree = rootRoute.addChildren([
     homeRoute,
     accountRoute,
     ...contactRoutes,
+    listsRoute,
     importsRoute,
     ...segmentRoutes,
     ...objectRoutes,

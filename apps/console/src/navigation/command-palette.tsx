@@ -99,15 +99,14 @@ export function CommandPalette({ open, onClose }: { open: boolean; onClose: () =
   );
 }
 
-/** Says what was not looked through, and what did not answer. */
-function Notes({ search: { newestOnly, silent } }: { search: Search }): ReactNode {
+/** Says what did not answer. */
+function Notes({ search: { silent } }: { search: Search }): ReactNode {
   const t = useTranslations('navigation');
   const named = (kinds: typeof silent): string => kinds.map((kind) => t(`kindsPlural.${kind}`)).join(', ');
-  if (newestOnly.length + silent.length === 0) return null;
+  if (silent.length === 0) return null;
   return (
     <div role="status" className="border-t border-line px-4 py-2 text-xs text-soft">
-      {silent.length > 0 && <p>{t('silent', { kinds: named(silent) })}</p>}
-      {newestOnly.length > 0 && <p>{t('newestOnly', { kinds: named(newestOnly) })}</p>}
+      {t('silent', { kinds: named(silent) })}
     </div>
   );
 }

@@ -40,6 +40,7 @@ const SECTIONS: readonly Section[] = [
     permissions: ['core.contacts.read'],
     parts: [
       { name: 'allContacts', path: 'contacts', permissions: ['core.contacts.read'] },
+      { name: 'lists', path: 'contacts/lists', permissions: ['crm.lists.read'] },
       { name: 'imports', path: 'contacts/imports', permissions: ['core.imports.read'] },
       { name: 'duplicates', path: 'contacts/merge-suggestions', permissions: ['core.contacts.merge'] },
     ],
@@ -136,6 +137,7 @@ const ACTS: readonly Act[] = [
   { name: 'importContacts', path: 'contacts/imports?open=new', permission: 'core.imports.create' },
   { name: 'mergeContacts', path: 'contacts/merge', permission: 'core.contacts.merge' },
   { name: 'createSegment', path: 'segments/new', permission: 'core.segments.create' },
+  { name: 'createList', path: 'contacts/lists?open=new', permission: 'crm.lists.create' },
   { name: 'createAttribute', path: 'attributes?open=new', permission: 'core.attributes.create' },
   { name: 'createObject', path: 'objects?open=new', permission: 'crm.objects.create' },
   { name: 'createTemplate', path: 'messages/templates/new', permission: 'messaging.templates.create' },

@@ -5,7 +5,7 @@ import type { Messages } from 'use-intl';
 import { namesOfContact } from '../people/use-people.ts';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { isId } from '../ui/search-params.ts';
-import { isFoundIn, isRutBegun, phonesIn, rutIn } from './typed.ts';
+import { isRutBegun, phonesIn, rutIn } from './typed.ts';
 
 /** A thing that the search has found. */
 export interface Found {
@@ -19,28 +19,21 @@ export interface Found {
 
 export type Kind = keyof Messages['navigation']['kinds'];
 
-/** The answer of one kind of thing. */
-interface Answer {
-  found: readonly Found[];
-  /** Set where only the newest of them were looked through, for their list has no filter by name. */
-  newestOnly?: boolean;
-}
-
 interface Finder {
   kind: Kind;
   permission: string;
   /** Left out where what is typed can be none of these. */
   takes?: (typed: string) => boolean;
-  /** Set where `find` answers the whole list, whatever is typed: it is read once, and filtered here. */
-  whole?: true;
-  find: (api: Client, typed: string, signal: AbortSignal) => Promise<Answer>;
+  find: (api: Client, typed: string, signal: AbortSignal) => Promise<readonly Found[]>;
 }
 
 const SHOWN = 6;
-/** A page of a list without a filter by name. */
-const LOOKED_THROUGH = 200;
 const STANDS_MS = 10_000;
 const SHORTEST = 2;
+
+/** The beginning of every key, and how much of one the platform shows. */
+const KEY_MARK = 'cpk_live_';
+const KEY_PREFIX = 13;
 
 const nameless = (typed: string): boolean => !isId(typed);
 
@@ -66,6 +59,16 @@ const FINDERS: readonly Finder[] = [
     },
   },
   {
+    kind: 'list',
+    permission: 'crm.lists.read',
+    takes: nameless,
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
+      const { data } = await api.GET('/v1/crm/lists', { params: { query }, signal });
+      return asFound(data.data, (id) => `contacts/lists?open=${id}`);
+    },
+  },
+  {
     kind: 'template',
     permission: 'messaging.templates.read',
     takes: nameless,
@@ -79,11 +82,10 @@ const FINDERS: readonly Finder[] = [
     kind: 'campaign',
     permission: 'messaging.campaigns.read',
     takes: nameless,
-    whole: true,
-    find: async (api, _, signal) => {
-      const query = { limit: LOOKED_THROUGH };
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
       const { data } = await api.GET('/v1/messaging/campaigns', { params: { query }, signal });
-      return newestOf(data, (id) => `messages/campaigns?open=${id}`);
+      return asFound(data.data, (id) => `messages/campaigns?open=${id}`);
     },
   },
   {
@@ -100,38 +102,25 @@ const FINDERS: readonly Finder[] = [
     kind: 'routing',
     permission: 'messaging.routing.read',
     takes: nameless,
-    whole: true,
-    find: async (api, _, signal) => {
-      const query = { limit: LOOKED_THROUGH };
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
       const { data } = await api.GET('/v1/messaging/event-routing', { params: { query }, signal });
-      return newestOf(data, (id) => `messages/routing?open=${id}`);
+      return asFound(data.data, (id) => `messages/routing?open=${id}`);
     },
   },
   {
     kind: 'object',
     permission: 'crm.objects.read',
     takes: nameless,
-    whole: true,
-    find: async (api, _, signal) => {
-      const query = { limit: LOOKED_THROUGH };
+    find: async (api, typed, signal) => {
+      const query = { 'name[prefix]': typed, limit: SHOWN };
       const { data } = await api.GET('/v1/crm/object-definitions', { params: { query }, signal });
       const slugs = new Map(data.data.map(({ id, slug }) => [id, slug]));
-      return newestOf(data, (id) => `objects/${slugs.get(id) ?? id}`);
+      return asFound(data.data, (id) => `objects/${slugs.get(id) ?? id}`);
     },
   },
   { kind: 'user', permission: 'identity.users.read', takes: nameless, find: findUsers },
-  {
-    kind: 'key',
-    permission: 'identity.api_keys.read',
-    takes: nameless,
-    whole: true,
-    find: async (api, _, signal) => {
-      const query = { limit: LOOKED_THROUGH };
-      const { data } = await api.GET('/v1/identity/api-keys', { params: { query }, signal });
-      const keys = data.data.map((key) => ({ ...key, hint: `${key.prefix}…` }));
-      return newestOf({ ...data, data: keys }, (id) => `developers/keys?open=${id}`);
-    },
-  },
+  { kind: 'key', permission: 'identity.api_keys.read', takes: nameless, find: findKeys },
   {
     kind: 'endpoint',
     permission: 'messaging.webhooks.read',
@@ -159,8 +148,6 @@ const FINDERS: readonly Finder[] = [
 /** The state of the search as a whole. */
 export interface Search {
   kinds: { kind: Kind; found: readonly Found[] }[];
-  /** Kinds of which not all were looked through. */
-  newestOnly: Kind[];
   /** Kinds that did not answer. */
   silent: Kind[];
   busy: boolean;
@@ -171,16 +158,15 @@ export function useFound(typed: string): Search {
   const api = useApi();
   const may = useMay();
   const { organization } = usePerson();
-  // What may be a national id goes nowhere but to its look-up, whose body no server keeps.
-  const isPrivate = isRutBegun(typed);
+  const only = onlyKindOf(typed);
   const asked = FINDERS.filter(
     ({ kind, permission, takes }) =>
-      may(permission) && takes?.(typed) !== false && (!isPrivate || kind === 'nationalId'),
+      may(permission) && takes?.(typed) !== false && (only === undefined || kind === only),
   );
   const enabled = typed.length >= SHORTEST;
   const answers = useQueries({
-    queries: asked.map(({ kind, whole, find }) => ({
-      queryKey: [organization.id, 'palette', kind, ...(whole ? [] : [typed])],
+    queries: asked.map(({ kind, find }) => ({
+      queryKey: [organization.id, 'palette', kind, typed],
       enabled,
       staleTime: STANDS_MS,
       gcTime: STANDS_MS,
@@ -189,20 +175,25 @@ export function useFound(typed: string): Search {
       refetchOnReconnect: false,
       retry: (failures: number, error: unknown) => !(error instanceof ProblemError) && failures < 2,
       queryFn: ({ signal }: { signal: AbortSignal }) => find(api, typed, signal),
-      select: (answer: Answer) => (whole ? amongThem(answer, typed) : answer),
     })),
   });
   const each = asked.map(({ kind }, at) => ({ kind, answer: answers[at] }));
   return {
-    kinds: each.map(({ kind, answer }) => ({ kind, found: answer?.data?.found ?? [] })),
-    newestOnly: each.filter(({ answer }) => answer?.data?.newestOnly === true).map(({ kind }) => kind),
+    kinds: each.map(({ kind, answer }) => ({ kind, found: answer?.data ?? [] })),
     silent: each.filter(({ answer }) => answer?.isError === true).map(({ kind }) => kind),
     busy: enabled && answers.some(({ isLoading }) => isLoading),
   };
 }
 
+/** Names the one kind that may be asked for a text which stands in no other address, as servers keep those. */
+function onlyKindOf(typed: string): Kind | undefined {
+  // The look-up takes it in a body, which no server keeps.
+  if (isRutBegun(typed)) return 'nationalId';
+  return typed.startsWith(KEY_MARK) ? 'key' : undefined;
+}
+
 /** Contacts by the beginnings of their words, by a number as people write it, by any identity as a whole, or by id. */
-async function findContacts(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+async function findContacts(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
   const phones = phonesIn(typed);
   const queries = isId(typed)
     ? [{ id: typed }, ...identitiesOf(typed)]
@@ -215,7 +206,7 @@ async function findContacts(api: Client, typed: string, signal: AbortSignal): Pr
     ),
   );
   const contacts = new Map(answers.flatMap(({ data }) => data.data.map((each) => [each.id, each] as const)));
-  const found = [...contacts.values()].slice(0, SHOWN).map((contact) => {
+  return [...contacts.values()].slice(0, SHOWN).map((contact) => {
     const { name, address } = namesOfContact(contact);
     const other = address ?? contact.id;
     return {
@@ -225,19 +216,18 @@ async function findContacts(api: Client, typed: string, signal: AbortSignal): Pr
       path: `contacts/${contact.id}`,
     };
   });
-  return { found };
 }
 
 /** The look-up of a national id, on a platform that has the route; an older one says that it has none. */
 type LookUp = (path: string, asked: object) => Promise<{ data: { contact_id: string | null } }>;
 
 /** Finds whose a RUT is: each look-up is on record, so that only a whole one with its figure of control is looked up. */
-async function findByRut(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+async function findByRut(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
   const national_id = { type: 'CL_RUT', value: rutIn(typed) ?? typed };
   const lookUp = api.POST as unknown as LookUp;
   const { data } = await lookUp('/v1/core/contacts/lookup', { body: { national_id }, signal });
   const { contact_id: id } = data;
-  return id === null ? { found: [] } : findContacts(api, id, signal);
+  return id === null ? [] : findContacts(api, id, signal);
 }
 
 /** An identity with its type, as the API writes it. */
@@ -255,24 +245,23 @@ function isKey(typed: string): boolean {
 }
 
 /** Finds what one event led to, by its correlation id or its idempotency key. */
-async function findChains(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+async function findChains(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
   const queries = [...(isId(typed) ? [{ correlation_id: typed }] : []), { idempotency_key: typed }];
   const answers = await Promise.all(
     queries.map((query) => api.GET('/v1/core/events', { params: { query: { ...query, limit: 1 } }, signal })),
   );
   const events = answers.flatMap(({ data }) => data.data);
   const chains = new Map(events.map((event) => [event.correlation_id, event]));
-  const found = [...chains.values()].map(({ id, event, type, contact_id, correlation_id, external_id }) => ({
+  return [...chains.values()].map(({ id, event, type, contact_id, correlation_id, external_id }) => ({
     id,
     label: event ?? type,
     hint: external_id,
     path: `contacts/${contact_id}?open=${correlation_id}`,
   }));
-  return { found };
 }
 
 /** Finds what failed of an event, by its id or its correlation id. */
-async function findDeadLetters(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+async function findDeadLetters(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
   const answers = await Promise.all(
     [{ event_id: typed }, { correlation_id: typed }].map((query) =>
       api.GET('/v1/core/dead-letters', { params: { query: { ...query, limit: 1 } }, signal }),
@@ -281,16 +270,28 @@ async function findDeadLetters(api: Client, typed: string, signal: AbortSignal):
   const letters = new Map(
     answers.flatMap(({ data }) => data.data.map((letter) => [letter.event_id, letter] as const)),
   );
-  const found = [...letters.values()].map(({ event_id: id, code, external_id }) => ({
+  return [...letters.values()].map(({ event_id: id, code, external_id }) => ({
     id,
     label: code,
     hint: external_id ?? undefined,
     path: `developers/dead-letters?open=${id}`,
   }));
-  return { found };
 }
 
-async function findUsers(api: Client, typed: string, signal: AbortSignal): Promise<Answer> {
+/** Finds keys by name, or one by its beginning, which says nothing of its secret: more of it is asked for nowhere. */
+async function findKeys(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
+  const isKeyText = typed.startsWith(KEY_MARK);
+  if (isKeyText && typed.length < KEY_PREFIX) return [];
+  const query = {
+    ...(isKeyText ? { prefix: typed.slice(0, KEY_PREFIX) } : { 'name[prefix]': typed }),
+    limit: SHOWN,
+  };
+  const { data } = await api.GET('/v1/identity/api-keys', { params: { query }, signal });
+  const keys = data.data.map((key) => ({ ...key, hint: `${key.prefix}…` }));
+  return asFound(keys, (id) => `developers/keys?open=${id}`);
+}
+
+async function findUsers(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
   const query = {
     ...(typed.includes('@') ? { email: typed.toLowerCase() } : { 'name[prefix]': typed }),
     limit: SHOWN,
@@ -306,21 +307,6 @@ interface Named {
   hint?: string;
 }
 
-function asFound(items: readonly Named[], pathOf: (id: string) => string): Answer {
-  return { found: items.map(({ id, name, hint }) => ({ id, label: name, hint, path: pathOf(id) })) };
-}
-
-interface ListAnswer {
-  data: readonly Named[];
-  page: { next_cursor: string | null };
-}
-
-function newestOf({ data, page }: ListAnswer, pathOf: (id: string) => string): Answer {
-  return { ...asFound(data, pathOf), newestOnly: page.next_cursor !== null };
-}
-
-/** Those of a whole list that what is typed names. */
-function amongThem({ found, ...rest }: Answer, typed: string): Answer {
-  const named = found.filter(({ label, hint = '' }) => isFoundIn(`${label} ${hint}`, typed));
-  return { ...rest, found: named.slice(0, SHOWN) };
+function asFound(items: readonly Named[], pathOf: (id: string) => string): Found[] {
+  return items.map(({ id, name, hint }) => ({ id, label: name, hint, path: pathOf(id) }));
 }

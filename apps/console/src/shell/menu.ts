@@ -54,7 +54,7 @@ const MENU: readonly MenuPage[] = [
     name: 'contacts',
     icon: Users,
     permissions: ['core.contacts.read'],
-    parts: 3,
+    parts: 4,
   },
   { to: '/o/$organization/segments', name: 'segments', icon: Filter, permissions: ['core.segments.read'] },
   {

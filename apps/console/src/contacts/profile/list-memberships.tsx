@@ -1,13 +1,14 @@
+import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
-import { useMay } from '../../session/use-session.tsx';
+import { useMay, usePerson } from '../../session/use-session.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
 import { Select } from '../../ui/form.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Section } from '../../ui/page.tsx';
-import { useOwnQuery } from '../../ui/queries.ts';
+import { useOwnQuery, useReadAnew } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
 import { useChange } from '../use-change.ts';
 
@@ -17,6 +18,7 @@ const OFFERED = 200;
 export function ListMemberships({ contactId }: { contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const may = useMay();
+  const { organization } = usePerson();
   const held = useLists(contactId, { contact_id: contactId });
   const change = useMembership(contactId);
   const lists = held.data?.data ?? [];
@@ -29,7 +31,14 @@ export function ListMemberships({ contactId }: { contactId: string }): ReactNode
         <ul className="flex flex-col divide-y divide-line rounded-panel border border-line">
           {lists.map(({ id, name }) => (
             <li key={id} className="flex items-center gap-2 py-1 pr-1 pl-3">
-              <span className="min-w-0 grow truncate">{name}</span>
+              <Link
+                to="/o/$organization/contacts/lists"
+                params={{ organization: organization.slug }}
+                search={{ open: id }}
+                className="min-w-0 grow truncate text-accent hover:underline"
+              >
+                {name}
+              </Link>
               {may('crm.lists.update') && (
                 <IconButton
                   label={t('profile.leave', { list: name })}
@@ -116,6 +125,7 @@ function useMembership(contactId: string) {
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();
+  const listsChanged = useReadAnew('lists');
   const set = async ({ id, into }: Membership): Promise<void> => {
     if (into)
       await api.POST('/v1/crm/lists/{id}/members', {
@@ -126,6 +136,7 @@ function useMembership(contactId: string) {
       await api.DELETE('/v1/crm/lists/{id}/members/{contact_id}', {
         params: { path: { id, contact_id: contactId } },
       });
+    await listsChanged();
   };
   const back = useChange(contactId, set);
   return useChange(contactId, set, (_, membership) => {
