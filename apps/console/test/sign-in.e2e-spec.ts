@@ -167,6 +167,34 @@ describe('who has a page open while a newer release comes', () => {
   });
 });
 
+describe('a part that comes later, while there is no network', () => {
+  it('comes once there is one: the search that was asked for, and what is around the page', async () => {
+    const visitor = await bench.signedIn(bench.owner);
+    const { page } = visitor;
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      const [, name] = /\/assets\/(around-pages|command-palette)-/.exec(request.url()) ?? [];
+      if (name !== undefined) asked.push(name);
+    });
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, 'onLine', { get: () => 'isOnline' in window });
+    });
+    await visitor.open('contacts');
+    await page.keyboard.press('Control+k');
+    await page.getByText('No tienes conexión.').waitFor();
+    await visitor.expectAccessible();
+    expect(asked).toEqual([]);
+    await page.evaluate(() => {
+      Object.assign(window, { isOnline: true });
+      window.dispatchEvent(new Event('online'));
+    });
+    await page.getByRole('combobox', { name: 'Buscar' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('list', { name: 'Páginas de esta sección' }).waitFor();
+    expect(asked.sort()).toEqual(['around-pages', 'command-palette']);
+  });
+});
+
 describe('a page that waits for the platform', () => {
   it('shows at once that it loads, and nothing of it stays or moves', async () => {
     const visitor = await bench.signedIn(bench.owner);

@@ -1,12 +1,12 @@
 import { getRouteApi, Navigate } from '@tanstack/react-router';
-import { lazy, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useFormatter, useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { AdjustPoints } from '../contacts/points/adjust-points.tsx';
 import type { Transaction } from '../contacts/points/use-transaction.ts';
 import { ContactChip } from '../people/contact-chip.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
-import { LazyPart, lazyPart } from '../ui/lazy-part.tsx';
+import { lateComponent, LazyPart, lazyPart } from '../ui/lazy-part.tsx';
 import { Badge } from '../ui/badge.tsx';
 import { Rows, useChangeOf } from '../ui/list-page.tsx';
 import type { Column } from '../ui/data-table.tsx';
@@ -20,7 +20,7 @@ import { LoyaltyTabs } from './loyalty-tabs.tsx';
 import { KINDS, type LedgerSearch } from './search-params.ts';
 
 const ledgerRoute = getRouteApi('/o/$organization/loyalty');
-const Balance = lazy(async () => ({ default: (await import('./balance.tsx')).Balance }));
+const Balance = lateComponent(async () => (await import('./balance.tsx')).Balance);
 const TransactionPanel = lazyPart(async () => (await import('./transaction-panel.tsx')).TransactionPanel);
 
 /** Stands in the address in place of a row: the form that adds one. */

@@ -1,8 +1,11 @@
-import { lazy, Suspense, useState, type ReactNode } from 'react';
+import { Suspense, useState, type ReactNode } from 'react';
+import { lateComponent } from '../ui/lazy-part.tsx';
 import { ACCOUNT_BUTTON, AccountFace } from './account-face.tsx';
 
 const load = () => import('./account.tsx');
-const Account = lazy(async () => ({ default: (await load()).Account }));
+const Account = lateComponent(async () => (await load()).Account);
+/** Without a network it would not come, and never be asked for again. */
+const preload = (): void => void (navigator.onLine && load());
 
 /** Shows who one is and where; the menu below it is a fifth of what the first page would load, and comes when it is asked for. */
 export function AccountButton(): ReactNode {
@@ -13,8 +16,8 @@ export function AccountButton(): ReactNode {
       aria-haspopup="menu"
       aria-expanded={false}
       className={ACCOUNT_BUTTON}
-      onPointerEnter={() => void load()}
-      onFocus={() => void load()}
+      onPointerEnter={preload}
+      onFocus={preload}
       onClick={() => setAsked(true)}
     >
       <AccountFace />

@@ -1,24 +1,24 @@
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router';
 import { Menu as MenuIcon, Search } from 'lucide-react';
-import { lazy, useEffect, useState, type ComponentType, type ReactNode } from 'react';
+import { useEffect, useState, type ComponentType, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useStandsInFront } from '../ui/in-front.ts';
 import { AccountButton } from './account-button.tsx';
-import { LazyPart } from '../ui/lazy-part.tsx';
+import { Coming, lateComponent, LazyPart } from '../ui/lazy-part.tsx';
 import { menuFor } from './menu.ts';
 import { useKeys } from './use-keys.ts';
 
 // What only a few presses need comes after the first screen.
-const CommandPalette = lazy(async () => ({
-  default: (await import('../navigation/command-palette.tsx')).CommandPalette,
-}));
+const CommandPalette = lateComponent(
+  async () => (await import('../navigation/command-palette.tsx')).CommandPalette,
+);
 const around = () => import('../navigation/around-pages.tsx');
-const AroundPages = lazy(async () => ({ default: (await around()).AroundPages }));
-const SubPages = lazy(async () => ({ default: (await around()).SubPages }));
-const Breadcrumbs = lazy(async () => ({ default: (await around()).Breadcrumbs }));
+const AroundPages = lateComponent(async () => (await around()).AroundPages);
+const SubPages = lateComponent(async () => (await around()).SubPages);
+const Breadcrumbs = lateComponent(async () => (await around()).Breadcrumbs);
 
 /** Milliseconds after the frame when what is around pages is loaded: the page and its data go before it. */
 const AROUND_AFTER_MS = 400;
@@ -72,7 +72,7 @@ export function Shell(): ReactNode {
       </main>
       {later && <Quiet of={AroundPages} />}
       {palette && (
-        <LazyPart>
+        <LazyPart fallback={<Coming />}>
           <CommandPalette open onClose={() => setPalette(false)} />
         </LazyPart>
       )}

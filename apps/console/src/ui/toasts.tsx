@@ -1,11 +1,12 @@
-import { createContext, lazy, Suspense, useContext, useEffect, useState, type ReactNode } from 'react';
+import { createContext, Suspense, useContext, useEffect, useState, type ReactNode } from 'react';
 import { CatchBoundary } from '@tanstack/react-router';
 import { useTranslations } from 'use-intl';
+import { lateComponent } from './lazy-part.tsx';
 import { useReasonOf } from './problem-words.tsx';
 import { ToastQueue } from './toast-queue.ts';
 
 // Nothing is said before something was done: it comes after the first screen.
-const ToastStack = lazy(async () => ({ default: (await import('./toast-stack.tsx')).ToastStack }));
+const ToastStack = lateComponent(async () => (await import('./toast-stack.tsx')).ToastStack);
 const LOADED_AFTER_MS = 3_000;
 
 const ToastsContext = createContext<ToastQueue | undefined>(undefined);
