@@ -46,6 +46,13 @@ describe('tasks of support', () => {
     await walk.visitor.isAt(first_name);
   });
 
+  itTakes(1, 'finding a contact by a RUT as people write it', async (walk) => {
+    const first_name = `Rosa${randomUUID().slice(0, 8)}`;
+    await bench.contact({ first_name, national_id: { type: 'CL_RUT', value: '12345678-5' } });
+    await walk.find('12.345.678-5', first_name);
+    await walk.visitor.isAt(first_name);
+  });
+
   itTakes(1, 'finding a contact by part of a name', async (walk) => {
     const last_name = `Núñez${randomUUID().slice(0, 8)}`;
     await bench.contact({ first_name: 'Rosa', last_name });
