@@ -26,6 +26,7 @@ export function CampaignPanel({ id, onClose }: { id: string; onClose: () => void
     <ResourcePanel
       read={read}
       title={read.data?.data.name ?? t('campaign')}
+      keptAs={`campaigns/${id}`}
       onClose={onClose}
       shown={({ data: campaign, etag }, onEdit) => (
         <>

@@ -19,6 +19,7 @@ export function EditCampaign({ opened, onDone }: EditCampaignProps): ReactNode {
   const changed = useCampaignsChanged();
   const params = { path: { id: opened.data.id } };
   const form = useEditDraft({
+    keptAs: `campaigns/${opened.data.id}`,
     opened,
     draftOf,
     bodyOf,

@@ -13,6 +13,7 @@ export function NewCampaign({ onClose, onMade }: NewFormProps): ReactNode {
   const api = useApi();
   const changed = useCampaignsChanged();
   const form = useNewDraft({
+    keptAs: 'campaigns/new',
     begin: () => NEW_CAMPAIGN,
     create: async (draft) => (await api.POST('/v1/messaging/campaigns', { body: bodyOf(draft) })).data,
     said: ({ name }) => t('made', { name }),

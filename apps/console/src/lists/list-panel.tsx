@@ -21,6 +21,7 @@ export function ListPanel({ id, onClose }: { id: string; onClose: () => void }):
     <ResourcePanel
       read={read}
       title={read.data?.data.name ?? t('one')}
+      keptAs={`lists/${id}`}
       onClose={onClose}
       shown={({ data: list }, onEdit) => (
         <>
@@ -95,6 +96,7 @@ function EditList({ opened, onDone }: EditListProps): ReactNode {
   const changed = useListsChanged();
   const params = { path: { id: opened.data.id } };
   const form = useEditDraft({
+    keptAs: `lists/${opened.data.id}`,
     opened,
     draftOf,
     bodyOf,

@@ -12,6 +12,7 @@ export function NewList({ onClose, onMade }: NewFormProps): ReactNode {
   const api = useApi();
   const changed = useListsChanged();
   const form = useNewDraft({
+    keptAs: 'lists/new',
     begin: () => NEW_LIST,
     create: async (draft) => (await api.POST('/v1/crm/lists', { body: bodyOf(draft) })).data,
     said: ({ name }) => t('made', { name }),

@@ -13,6 +13,7 @@ export function NewRulePanel({ onClose, onMade }: NewFormProps): ReactNode {
   const api = useApi();
   const changed = useRulesChanged();
   const form = useNewDraft({
+    keptAs: 'loyalty-rules/new',
     begin: () => NEW_RULE,
     create: async (draft) => (await api.POST('/v1/loyalty/rules', { body: bodyOf(draft) })).data,
     said: ({ name }) => t('ruleMade', { name }),

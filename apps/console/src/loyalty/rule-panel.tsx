@@ -23,6 +23,7 @@ export function RulePanel({ id, onClose }: { id: string; onClose: () => void }):
     <ResourcePanel
       read={read}
       title={read.data?.data.name ?? t('rule')}
+      keptAs={`loyalty-rules/${id}`}
       onClose={onClose}
       shown={(opened, onEdit) => <Opened read={opened} onEdit={onEdit} onGone={onClose} />}
       form={(opened, onDone) => <EditRule opened={opened} onDone={onDone} />}
@@ -131,6 +132,7 @@ function EditRule({ opened, onDone }: { opened: Reading<Rule>; onDone: () => voi
   const changed = useRulesChanged();
   const params = { path: { id: opened.data.id } };
   const form = useEditDraft({
+    keptAs: `loyalty-rules/${opened.data.id}`,
     opened,
     draftOf,
     bodyOf,

@@ -1,20 +1,38 @@
 import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
+import { useKeptDraft } from '../ui/kept-drafts.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { useEdit, type Reading } from '../ui/use-edit.tsx';
-import { draftFrom, localesPatch, type Template } from './template.ts';
+import { draftFrom, localesPatch, type Template, type TemplateDraft } from './template.ts';
 import { TemplateForm } from './template-form.tsx';
 import { useTemplatesChanged } from './use-templates.ts';
 
+interface EditTemplateProps {
+  opened: Reading<Template>;
+}
+
 /** The form over what a template says. */
-export function EditTemplate({ opened }: { opened: Reading<Template> }): ReactNode {
+export function EditTemplate(props: EditTemplateProps): ReactNode {
+  const [discarded, setDiscarded] = useState(0);
+  return <TextOfTemplate key={discarded} {...props} onDiscard={() => setDiscarded(discarded + 1)} />;
+}
+
+/** What was written over a template, and the reading of it that was written over. */
+interface KeptTemplate {
+  opened: Reading<Template>;
+  draft: TemplateDraft;
+}
+
+function TextOfTemplate(props: EditTemplateProps & { onDiscard: () => void }): ReactNode {
   const t = useTranslations('messages');
   const api = useApi();
   const say = useSay();
   const changed = useTemplatesChanged();
-  const [draft, setDraft] = useState(() => draftFrom(opened.data));
-  const { id } = opened.data;
+  const { id } = props.opened.data;
+  const { found, keep, forget, formOf } = useKeptDraft<KeptTemplate>(`templates/${id}`);
+  const [opened, setOpened] = useState(found?.opened ?? props.opened);
+  const [draft, setDraft] = useState(() => found?.draft ?? draftFrom(opened.data));
   const params = { path: { id } };
   const edit = useEdit({
     opened,
@@ -29,8 +47,14 @@ export function EditTemplate({ opened }: { opened: Reading<Template> }): ReactNo
         ifMatch: on.etag,
       }),
     nameOf: (field) => t(`templateFields.${field}`),
-    onTheirs: (now) => setDraft(draftFrom(now)),
-    onSaved: ({ name, version }) => {
+    onTheirs: (now, reading) => {
+      forget();
+      setOpened(reading);
+      setDraft(draftFrom(now));
+    },
+    onSaved: ({ name, version }, reading) => {
+      forget();
+      setOpened(reading);
       void changed();
       say(t('templateSaved', { name, version }));
     },
@@ -39,7 +63,11 @@ export function EditTemplate({ opened }: { opened: Reading<Template> }): ReactNo
     <TemplateForm
       id={id}
       draft={draft}
-      onChange={setDraft}
+      onChange={(next) => {
+        keep({ opened, draft: next });
+        setDraft(next);
+      }}
+      kept={formOf(props.onDiscard)}
       onSave={edit.save}
       busy={edit.busy}
       error={edit.error}

@@ -13,6 +13,7 @@ export function NewRouting({ onClose, onMade }: NewFormProps): ReactNode {
   const api = useApi();
   const changed = useRoutingChanged();
   const form = useNewDraft({
+    keptAs: 'event-routing/new',
     begin: () => NEW_ROUTING,
     create: async (draft) => (await api.POST('/v1/messaging/event-routing', { body: bodyOf(draft) })).data,
     said: ({ name }) => t('routingMade', { name }),

@@ -4,11 +4,12 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useKeptDraft } from '../ui/kept-drafts.tsx';
 import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useSay } from '../ui/toasts.tsx';
 import { MessageTabs } from './message-tabs.tsx';
-import { newTemplate } from './template.ts';
+import { newTemplate, type TemplateDraft } from './template.ts';
 import { TemplateForm } from './template-form.tsx';
 import { useTemplatesChanged } from './use-templates.ts';
 
@@ -34,11 +35,14 @@ function NewTemplate(): ReactNode {
   const say = useSay();
   const { organization, locale } = usePerson();
   const { kind = 'message', channel = 'email' } = newTemplateRoute.useSearch();
-  const [draft, setDraft] = useState(() => newTemplate(kind, channel, locale));
+  const { found, keep, forget, formOf } = useKeptDraft<TemplateDraft>('templates/new');
+  const begin = (): TemplateDraft => newTemplate(kind, channel, locale);
+  const [draft, setDraft] = useState(() => found ?? begin());
   const create = useMutation({
     mutationFn: async () =>
       (await api.POST('/v1/messaging/templates', { body: { ...draft, publish: false } })).data,
     onSuccess: async ({ id, name }) => {
+      forget();
       await changed();
       say(t('templateCreated', { name }));
       const params = { organization: organization.slug, template: id };
@@ -48,7 +52,11 @@ function NewTemplate(): ReactNode {
   return (
     <TemplateForm
       draft={draft}
-      onChange={setDraft}
+      onChange={(next) => {
+        keep(next);
+        setDraft(next);
+      }}
+      kept={formOf(() => setDraft(begin()))}
       onSave={() => create.mutate()}
       busy={create.isPending}
       error={create.error}

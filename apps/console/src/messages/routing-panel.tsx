@@ -24,6 +24,7 @@ export function RoutingPanel({ id, onClose }: { id: string; onClose: () => void 
     <ResourcePanel
       read={read}
       title={read.data?.data.name ?? t('routingRule')}
+      keptAs={`event-routing/${id}`}
       onClose={onClose}
       shown={(opened, onEdit) => (
         <>
@@ -145,6 +146,7 @@ function EditRouting({ opened, onDone }: { opened: Reading<RoutingRule>; onDone:
   const changed = useRoutingChanged();
   const params = { path: { id: opened.data.id } };
   const form = useEditDraft({
+    keptAs: `event-routing/${opened.data.id}`,
     opened,
     draftOf,
     bodyOf,

@@ -3,6 +3,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from '../ui/button.tsx';
 import { Checkbox, Select, TextField } from '../ui/form.tsx';
+import type { KeptForm } from '../ui/kept-drafts.tsx';
 import { problemAt } from '../ui/problem-at.ts';
 import { CONTENT_PLACE, draftAs, emptyParts, partsIn, type TemplateDraft } from './template.ts';
 import { TemplateParts } from './template-parts.tsx';
@@ -16,6 +17,7 @@ interface TemplateFormProps {
   busy: boolean;
   error: unknown;
   action: string;
+  kept: KeptForm;
   /** Of one that is stored. */
   id?: string;
   /** What was refused, or stands in the way. */
@@ -24,7 +26,7 @@ interface TemplateFormProps {
 
 /** The text of each part in each language, as Liquid. */
 export function TemplateForm(props: TemplateFormProps): ReactNode {
-  const { draft, onChange, onSave, busy, error, action, id, children } = props;
+  const { draft, onChange, onSave, busy, error, action, kept, id, children } = props;
   const t = useTranslations('messages');
   const [locale, setLocale] = useState(draft.default_locale);
   const submit = (event: FormEvent): void => {
@@ -35,7 +37,8 @@ export function TemplateForm(props: TemplateFormProps): ReactNode {
   const shown = names.includes(locale) ? locale : (names[0] ?? '');
   const { kind } = draft;
   return (
-    <form onSubmit={submit} className="flex min-w-0 flex-col gap-4">
+    <form onSubmit={submit} data-draft={kept.key} className="flex min-w-0 flex-col gap-4">
+      {kept.note}
       <What {...props} />
       {kind === 'message' && <LayoutField draft={draft} error={error} onChange={onChange} />}
       <Locales draft={draft} shown={shown} error={error} onShow={setLocale} onChange={onChange} />

@@ -4,6 +4,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay } from '../session/use-session.tsx';
 import { Badge } from '../ui/badge.tsx';
+import { useKeptDraft } from '../ui/kept-drafts.tsx';
 import { Failure, Forbidden, Note } from '../ui/notices.tsx';
 import { Page, Section } from '../ui/page.tsx';
 import { useOwnQuery } from '../ui/queries.ts';
@@ -55,6 +56,7 @@ function Shown({ read }: { read: Reading<Template> }): ReactNode {
   const { kind } = template;
   // What is written in the form is of a content that is not the newest any more.
   const [reverted, setReverted] = useState<Reading<Template>>();
+  const { forget } = useKeptDraft(`templates/${template.id}`);
   const stored = template.deleted_at === null;
   return (
     <Page
@@ -84,7 +86,11 @@ function Shown({ read }: { read: Reading<Template> }): ReactNode {
       {template.uses.length > 0 && <TemplateUses read={read} />}
       {kind !== 'message' && <TemplateUsedBy template={template} />}
       <Section title={t('versions')} lead={t('versionsLead')}>
-        <TemplateVersions template={template} etag={etag} onReverted={setReverted} />
+        <TemplateVersions
+          template={template}
+          etag={etag}
+          onReverted={(now) => (forget(), setReverted(now))}
+        />
       </Section>
     </Page>
   );

@@ -1,5 +1,7 @@
 /** Tells which forms somebody has written into and not sent, by events of the page: no form has to tell. */
 
+import { forgetDraft, isDraftKept } from '../ui/kept-drafts.tsx';
+
 type State = 'written' | 'sent';
 
 /** Forms that ask something and keep nothing say so by this attribute. */
@@ -47,9 +49,20 @@ export function holdsSecret(place: Node & ParentNode): boolean {
   return secretsIn(place).length > 0;
 }
 
+/** Tells whether all that would be lost with a place is kept as drafts, which come back with their forms. */
+export function isKept(place: Node & ParentNode): boolean {
+  return !holdsSecret(place) && unsavedIn(place).every(({ dataset }) => isDraftKept(dataset['draft'] ?? ''));
+}
+
+/** Lets a place go whose drafts are kept. */
+export function setAside(place: Node & ParentNode): void {
+  for (const form of unsavedIn(place)) forms.delete(form);
+}
+
 /** Gives up what was written or shown in a place. */
 export function giveUp(place: Node & ParentNode): void {
-  for (const form of unsavedIn(place)) forms.delete(form);
+  for (const { dataset } of unsavedIn(place)) forgetDraft(dataset['draft'] ?? '');
+  setAside(place);
   for (const secret of secretsIn(place)) givenUp.add(secret);
 }
 

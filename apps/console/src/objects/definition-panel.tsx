@@ -26,6 +26,7 @@ export function DefinitionPanel({ id, onClose }: { id: string; onClose: () => vo
     <ResourcePanel
       read={read}
       title={read.data?.data.name ?? t('definition')}
+      keptAs={`objects/${id}`}
       onClose={onClose}
       shown={({ data: definition }, onEdit) => (
         <>
@@ -120,6 +121,7 @@ function EditDefinition({ opened, onDone }: EditDefinitionProps): ReactNode {
   const changed = useObjectsChanged();
   const { read, write } = useDefinitionApi(opened.data.id);
   const form = useEditDraft({
+    keptAs: `objects/${opened.data.id}`,
     opened,
     draftOf,
     bodyOf: changeOf,

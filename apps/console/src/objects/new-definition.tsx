@@ -14,6 +14,7 @@ export function NewDefinition({ onClose, onMade }: NewFormProps): ReactNode {
   const api = useApi();
   const changed = useObjectsChanged();
   const form = useNewDraft({
+    keptAs: 'objects/new',
     begin: () => NEW_DEFINITION,
     create: async (draft) => {
       const body = { slug: draft.slug, ...changeOf(draft) } as Schemas['CreateObjectDefinitionDto'];

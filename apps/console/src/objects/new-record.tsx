@@ -19,6 +19,7 @@ export function NewRecord({ definition, onClose, onMade }: NewRecordProps): Reac
   const api = useApi();
   const changed = useObjectsChanged();
   const form = useNewDraft({
+    keptAs: `objects/${definition.id}/new`,
     begin: () => draftsOf(definition, {}),
     create: async (draft) => {
       const params = { path: { slug: definition.id } };

@@ -28,6 +28,7 @@ export function RecordPanel({ definition, id, onClose }: RecordPanelProps): Reac
     <ResourcePanel
       read={read}
       title={read.data === undefined ? t('record') : nameOfRecord(definition, read.data.data)}
+      keptAs={`records/${id}`}
       onClose={onClose}
       shown={({ data: record }, onEdit) => (
         <>
@@ -98,6 +99,7 @@ function EditRecord({ definition, opened, onDone }: EditRecordProps): ReactNode 
   const changed = useObjectsChanged();
   const { read, write } = useRecordApi(definition.id, opened.data.id);
   const form = useEditDraft({
+    keptAs: `records/${opened.data.id}`,
     opened,
     draftOf: ({ values }: ObjectRecord) => draftsOf(definition, values),
     bodyOf: (draft) => valuesOf(definition, draft),

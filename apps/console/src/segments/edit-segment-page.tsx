@@ -6,11 +6,12 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
 import { Conflict } from '../ui/conflict.tsx';
+import { useKeptDraft } from '../ui/kept-drafts.tsx';
 import { Failure, Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
-import { countedKeys, toBuilder, toRule, type WrittenRule } from './rule.ts';
+import { countedKeys, toBuilder, toRule, type NewKey, type WrittenRule } from './rule.ts';
 import { SegmentForm, type SegmentDraft } from './segment-form.tsx';
 import { useSegment, type Segment } from './use-segment.ts';
 
@@ -35,23 +36,41 @@ export function EditSegmentPage(): ReactNode {
   );
 }
 
+/** What was written, the tag of what it changes, and what keys its further nodes: no two have the same. */
+interface KeptSegment {
+  draft: SegmentDraft;
+  base: string | undefined;
+  newKey: NewKey;
+}
+
 function EditSegment({ read, etag }: { read: Segment; etag: string | undefined }): ReactNode {
   const t = useTranslations('segments');
-  const [newKey] = useState(countedKeys);
+  const { found, keep, forget, formOf } = useKeptDraft<KeptSegment>(`segments/${read.id}`);
+  const [newKey] = useState(() => found?.newKey ?? countedKeys());
   const draftFrom = ({ name, description, rule }: Segment): SegmentDraft => ({
     name,
     description: description ?? '',
     root: toBuilder(rule, newKey),
   });
   // What the change is based on stays what was first read, however often it is asked again behind.
-  const [base, setBase] = useState(etag);
-  const [draft, setDraft] = useState(() => draftFrom(read));
-  const save = useSave(read.id, draft);
+  const [base, setBase] = useState(found === undefined ? etag : found.base);
+  const [draft, setDraft] = useState(() => found?.draft ?? draftFrom(read));
+  const save = useSave(read.id, draft, forget);
+  const takeStored = (): void => {
+    forget();
+    setBase(etag);
+    setDraft(draftFrom(read));
+    save.reset();
+  };
   const changedMeanwhile = save.error instanceof ProblemError && save.error.code === 'etag_mismatch';
   return (
     <SegmentForm
       draft={draft}
-      onChange={setDraft}
+      onChange={(next) => {
+        keep({ draft: next, base, newKey });
+        setDraft(next);
+      }}
+      kept={formOf(takeStored)}
       newKey={newKey}
       onSave={() => save.mutate(base)}
       busy={save.isPending}
@@ -62,11 +81,7 @@ function EditSegment({ read, etag }: { read: Segment; etag: string | undefined }
         <Conflict
           fields={differences(read, draft).map(({ name, ...both }) => ({ name: t(name), ...both }))}
           busy={save.isPending}
-          onTheirs={() => {
-            setBase(etag);
-            setDraft(draftFrom(read));
-            save.reset();
-          }}
+          onTheirs={takeStored}
           onMine={() => save.mutate(etag)}
         />
       ) : undefined}
@@ -74,7 +89,7 @@ function EditSegment({ read, etag }: { read: Segment; etag: string | undefined }
   );
 }
 
-function useSave(id: string, { name, description, root }: SegmentDraft) {
+function useSave(id: string, { name, description, root }: SegmentDraft, onSaved: () => void) {
   const t = useTranslations('segments');
   const api = useApi();
   const changed = useReadAnew('segments');
@@ -93,6 +108,7 @@ function useSave(id: string, { name, description, root }: SegmentDraft) {
       if (error instanceof ProblemError && error.code === 'etag_mismatch') await changed();
     },
     onSuccess: async (segment) => {
+      onSaved();
       await changed();
       say(t('saved', { name: segment.name }));
       const params = { organization: organization.slug, segment: id };

@@ -4,11 +4,12 @@ import { useState, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useApi } from '../api/api.tsx';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useKeptDraft } from '../ui/kept-drafts.tsx';
 import { Forbidden } from '../ui/notices.tsx';
 import { Page } from '../ui/page.tsx';
 import { useReadAnew } from '../ui/queries.ts';
 import { useSay } from '../ui/toasts.tsx';
-import { countedKeys, toRule, type WrittenRule } from './rule.ts';
+import { countedKeys, toRule, type NewKey, type WrittenRule } from './rule.ts';
 import { SegmentForm, type SegmentDraft } from './segment-form.tsx';
 
 export function NewSegmentPage(): ReactNode {
@@ -22,6 +23,12 @@ export function NewSegmentPage(): ReactNode {
   );
 }
 
+/** What was written, and what keys its further nodes: no two have the same. */
+interface KeptSegment {
+  draft: SegmentDraft;
+  newKey: NewKey;
+}
+
 function NewSegment(): ReactNode {
   const t = useTranslations('segments');
   const api = useApi();
@@ -29,12 +36,14 @@ function NewSegment(): ReactNode {
   const navigate = useNavigate();
   const say = useSay();
   const { organization } = usePerson();
-  const [newKey] = useState(countedKeys);
-  const [draft, setDraft] = useState<SegmentDraft>(() => ({
+  const { found, keep, forget, formOf } = useKeptDraft<KeptSegment>('segments/new');
+  const [newKey] = useState(() => found?.newKey ?? countedKeys());
+  const begin = (): SegmentDraft => ({
     name: '',
     description: '',
     root: { key: newKey(), kind: 'all', nodes: [] },
-  }));
+  });
+  const [draft, setDraft] = useState(() => found?.draft ?? begin());
   const create = useMutation({
     mutationFn: async () => {
       const { name, description, root } = draft;
@@ -43,6 +52,7 @@ function NewSegment(): ReactNode {
       return (await api.POST('/v1/core/segments', { body })).data;
     },
     onSuccess: async ({ id, name }) => {
+      forget();
       await changed();
       say(t('created', { name }));
       const params = { organization: organization.slug, segment: id };
@@ -52,7 +62,11 @@ function NewSegment(): ReactNode {
   return (
     <SegmentForm
       draft={draft}
-      onChange={setDraft}
+      onChange={(next) => {
+        keep({ draft: next, newKey });
+        setDraft(next);
+      }}
+      kept={formOf(() => setDraft(begin()))}
       newKey={newKey}
       onSave={() => create.mutate()}
       busy={create.isPending}

@@ -3,6 +3,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from '../ui/button.tsx';
 import { TextArea, TextField } from '../ui/form.tsx';
+import type { KeptForm } from '../ui/kept-drafts.tsx';
 import { Failure } from '../ui/notices.tsx';
 import { checkRule } from './check-rule.ts';
 import { Preview } from './preview.tsx';
@@ -27,13 +28,14 @@ interface SegmentFormProps {
   error: unknown;
   /** What the button does. */
   action: string;
+  kept: KeptForm;
   /** Above the button: what stands in the way. */
   children?: ReactNode;
 }
 
 /** Name, description and rule of a segment, with who would be in it. */
 export function SegmentForm(props: SegmentFormProps): ReactNode {
-  const { draft, onChange, newKey, onSave, busy, error, action, children } = props;
+  const { draft, onChange, newKey, onSave, busy, error, action, kept, children } = props;
   const t = useTranslations('segments');
   const [tried, setTried] = useState(false);
   const wrong = checkRule(draft.root);
@@ -49,8 +51,14 @@ export function SegmentForm(props: SegmentFormProps): ReactNode {
   };
   const setRoot = (root: Node): void => onChange({ ...draft, root });
   return (
-    <form noValidate onSubmit={submit} className="grid items-start gap-8 xl:grid-cols-[minmax(0,1fr)_22rem]">
+    <form
+      noValidate
+      onSubmit={submit}
+      data-draft={kept.key}
+      className="grid items-start gap-8 xl:grid-cols-[minmax(0,1fr)_22rem]"
+    >
       <div className="flex min-w-0 flex-col gap-6">
+        {kept.note}
         <div className="grid gap-4 md:grid-cols-2">
           <TextField
             label={t('name')}

@@ -2,6 +2,7 @@ import type { FormEvent, ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { Button } from './button.tsx';
 import { DialogActions } from './dialog.tsx';
+import type { KeptForm } from './kept-drafts.tsx';
 
 /** What every form over a draft is given; `children` is what stands in the way, above its buttons. */
 export interface DraftFormProps<Draft> extends FormFrameProps {
@@ -29,21 +30,29 @@ interface FormFrameProps {
   busy: boolean;
   /** What its button does, by its verb. */
   action: string;
+  /** Given where what is written outlives the form. */
+  kept?: KeptForm;
   children?: ReactNode;
 }
 
 /** Fields, and below them the way back and the way on. */
-export function FormFrame({ onSend, onCancel, busy, action, children }: FormFrameProps): ReactNode {
+export function FormFrame(props: FormFrameProps): ReactNode {
+  const { onSend, onCancel, busy, action, kept, children } = props;
   const t = useTranslations('ui');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onSend();
   };
+  const cancel = (): void => {
+    kept?.forget();
+    onCancel?.();
+  };
   return (
-    <form onSubmit={submit} className="flex min-w-0 flex-col gap-6">
+    <form onSubmit={submit} data-draft={kept?.key} className="flex min-w-0 flex-col gap-6">
+      {kept?.note}
       {children}
       <DialogActions>
-        {onCancel !== undefined && <Button onClick={onCancel}>{t('cancel')}</Button>}
+        {onCancel !== undefined && <Button onClick={cancel}>{t('cancel')}</Button>}
         <Button type="submit" look="main" busy={busy}>
           {action}
         </Button>

@@ -1,6 +1,7 @@
 import { useState, type ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { Switch } from './form.tsx';
+import { KeptElsewhere } from './kept-drafts.tsx';
 import { Failure } from './notices.tsx';
 import type { Reading } from './use-edit.tsx';
 
@@ -13,18 +14,25 @@ interface ResourcePanelProps<Item> {
   shown: (read: Reading<Item>, onEdit: () => void) => ReactNode;
   /** The form over it, in its place; left out where it has none. */
   form?: (opened: Reading<Item>, onDone: () => void) => ReactNode;
+  /** The name by which what is written in the form is kept. */
+  keptAs?: string;
 }
 
 /** One thing beside its list: what it is, and the form that changes it in the same place. */
 export function ResourcePanel<Item>(props: ResourcePanelProps<Item>): ReactNode {
-  const { read, title, onClose, shown, form } = props;
+  const { read, title, onClose, shown, form, keptAs } = props;
   const { data, error, refetch } = read;
   const [editing, setEditing] = useState<Reading<Item>>();
   return (
     <Dialog open onClose={onClose} place="side" title={title}>
       {data === undefined && error !== null && <Failure error={error} again={() => void refetch()} />}
       {data === undefined && error === null && <div aria-busy className="bones h-64" />}
-      {data !== undefined && editing === undefined && shown(data, () => setEditing(data))}
+      {data !== undefined && editing === undefined && (
+        <>
+          {keptAs !== undefined && <KeptElsewhere name={keptAs} onOpen={() => setEditing(data)} />}
+          {shown(data, () => setEditing(data))}
+        </>
+      )}
       {editing !== undefined && form?.(editing, () => setEditing(undefined))}
     </Dialog>
   );

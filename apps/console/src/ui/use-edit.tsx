@@ -22,9 +22,9 @@ export interface EditOptions<Item, Body extends object> {
   write: (body: Body, on: Reading<Item>) => Promise<Reading<Item>>;
   /** A field as the form calls it. */
   nameOf: (field: keyof Body & string) => string;
-  onSaved: (now: Item) => void;
+  onSaved: (now: Item, reading: Reading<Item>) => void;
   /** Gives the form what is stored, in place of what was written. */
-  onTheirs: (now: Item) => void;
+  onTheirs: (now: Item, reading: Reading<Item>) => void;
 }
 
 interface Edit {
@@ -80,8 +80,8 @@ export function useEdit<Item, Body extends object>(options: EditOptions<Item, Bo
       setMeanwhile(undefined);
       setBase(reading);
       // A form that stays open would take back the other's fields with its next change.
-      if (merged) onTheirs(reading.data);
-      onSaved(reading.data);
+      if (merged) onTheirs(reading.data, reading);
+      onSaved(reading.data, reading);
     },
   });
   const shown = (
@@ -94,7 +94,7 @@ export function useEdit<Item, Body extends object>(options: EditOptions<Item, Bo
           onTheirs={() => {
             setBase(meanwhile);
             setMeanwhile(undefined);
-            onTheirs(meanwhile.data);
+            onTheirs(meanwhile.data, meanwhile);
           }}
           onMine={() => saving.mutate(meanwhile)}
         />

@@ -3,6 +3,7 @@ import { useTranslations } from 'use-intl';
 import { useApi } from '../../api/api.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextArea } from '../../ui/form.tsx';
+import { useKeptDraft } from '../../ui/kept-drafts.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { useOwnQuery } from '../../ui/queries.ts';
 import { useSay } from '../../ui/toasts.tsx';
@@ -42,13 +43,22 @@ interface NoteFormProps {
   onDone: () => void;
 }
 
-function NoteForm({ opened, contactId, onDone }: NoteFormProps): ReactNode {
+/** What was written over a note, and the reading of it that was written over. */
+interface KeptNote {
+  opened: Reading<Note>;
+  body: string;
+}
+
+function NoteForm({ opened: read, contactId, onDone }: NoteFormProps): ReactNode {
   const t = useTranslations('contacts');
   const ui = useTranslations('ui');
   const say = useSay();
   const api = useApi();
   const changed = useChanged(contactId);
-  const [body, setBody] = useState(opened.data.body);
+  const { found, keep, forget, formOf } = useKeptDraft<KeptNote>(`notes/${read.data.id}`);
+  const [opened] = useState(found?.opened ?? read);
+  const [body, setBody] = useState(found?.body ?? opened.data.body);
+  const kept = formOf(onDone);
   const params = { path: { id: opened.data.id } };
   const edit = useEdit({
     opened,
@@ -58,35 +68,42 @@ function NoteForm({ opened, contactId, onDone }: NoteFormProps): ReactNode {
     write: (change, { etag }) => api.PATCH('/v1/crm/notes/{id}', { params, body: change, ifMatch: etag }),
     nameOf: () => t('notes.text'),
     onSaved: () => {
+      forget();
       say(t('notes.saved'));
       onDone();
       void changed();
     },
     onTheirs: (now) => {
+      forget();
       setBody(now.body);
       void changed();
     },
   });
   return (
     <form
+      data-draft={kept.key}
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
         edit.save();
       }}
     >
+      {kept.note}
       <TextArea
         label={t('notes.text')}
         value={body}
         maxLength={LONGEST_NOTE}
-        onChange={(event) => setBody(event.target.value)}
+        onChange={({ target }) => {
+          keep({ opened, body: target.value });
+          setBody(target.value);
+        }}
       />
       {edit.shown}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" look="main" busy={edit.busy} disabled={body.trim() === ''}>
           {ui('save')}
         </Button>
-        <Button onClick={onDone}>{ui('cancel')}</Button>
+        <Button onClick={() => (forget(), onDone())}>{ui('cancel')}</Button>
       </div>
     </form>
   );

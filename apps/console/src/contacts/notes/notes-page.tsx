@@ -5,6 +5,7 @@ import { useApi } from '../../api/api.tsx';
 import { useMay } from '../../session/use-session.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox, TextArea } from '../../ui/form.tsx';
+import { useKeptDraft } from '../../ui/kept-drafts.tsx';
 import { Empty, Failure, Forbidden } from '../../ui/notices.tsx';
 import type { List } from '../../ui/list.ts';
 import { useSay } from '../../ui/toasts.tsx';
@@ -29,38 +30,53 @@ export function NotesPage(): ReactNode {
   );
 }
 
+interface NewNote {
+  body: string;
+  pinned: boolean;
+}
+
+const NEW_NOTE: NewNote = { body: '', pinned: false };
+
 function WriteNote({ contactId }: { contactId: string }): ReactNode {
   const t = useTranslations('contacts');
   const api = useApi();
   const say = useSay();
-  const [body, setBody] = useState('');
-  const [pinned, setPinned] = useState(false);
+  const { found, keep, forget, formOf } = useKeptDraft<NewNote>(`notes/of/${contactId}`);
+  const [note, setNote] = useState(found ?? NEW_NOTE);
+  const { body, pinned } = note;
+  const set = (changed: Partial<NewNote>): void => {
+    keep({ ...note, ...changed });
+    setNote({ ...note, ...changed });
+  };
+  const kept = formOf(() => setNote(NEW_NOTE));
   const write = useChange(
     contactId,
     async () => {
       await api.POST('/v1/crm/notes', { body: { contact_id: contactId, body, pinned } });
     },
     () => {
-      setBody('');
-      setPinned(false);
+      forget();
+      setNote(NEW_NOTE);
       say(t('notes.written'));
     },
   );
   const errors = problemsAt(write.error);
   return (
     <form
+      data-draft={kept.key}
       className="flex flex-col gap-3"
       onSubmit={(event) => {
         event.preventDefault();
         write.mutate();
       }}
     >
+      {kept.note}
       <TextArea
         label={t('notes.write')}
         value={body}
         maxLength={LONGEST_NOTE}
         error={errors['/body']}
-        onChange={(event) => setBody(event.target.value)}
+        onChange={(event) => set({ body: event.target.value })}
       />
       {write.error !== null && errors['/body'] === undefined && <Failure error={write.error} />}
       <div className="flex flex-wrap items-center gap-4">
@@ -70,7 +86,7 @@ function WriteNote({ contactId }: { contactId: string }): ReactNode {
         <Checkbox
           label={t('notes.pin')}
           checked={pinned}
-          onChange={(event) => setPinned(event.target.checked)}
+          onChange={(event) => set({ pinned: event.target.checked })}
         />
       </div>
     </form>
