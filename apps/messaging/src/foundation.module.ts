@@ -1,4 +1,5 @@
 import { Global, Module } from '@nestjs/common';
+import { Tenants as TenantsOfRegistry } from '@customer-platform/authorization';
 import { CoreContacts } from '@customer-platform/contact-refs';
 import { BackgroundJobs } from './background/jobs/background-jobs.js';
 import { MakerRights } from './background/makers/maker-rights.js';
@@ -7,7 +8,7 @@ import { ProviderRegistry } from './providers/provider-registry.js';
 import { AddressKeys } from './vocabulary/addresses/address-keys.provider.js';
 import { MESSAGING_CONFIG, messagingConfig } from './vocabulary/config/messaging.config.js';
 
-const shared = [AddressKeys, BackgroundJobs, CoreContacts, MakerRights, Tenants];
+const shared = [AddressKeys, BackgroundJobs, CoreContacts, MakerRights];
 
 /** Provides what all rooms stand on: the services of those that have no door. No transport is among it. */
 @Global()
@@ -15,8 +16,9 @@ const shared = [AddressKeys, BackgroundJobs, CoreContacts, MakerRights, Tenants]
   providers: [
     { provide: MESSAGING_CONFIG, useFactory: () => messagingConfig() },
     { provide: ProviderRegistry, useFactory: () => new ProviderRegistry() },
+    { provide: Tenants, useExisting: TenantsOfRegistry },
     ...shared,
   ],
-  exports: [MESSAGING_CONFIG, ProviderRegistry, ...shared],
+  exports: [MESSAGING_CONFIG, ProviderRegistry, Tenants, ...shared],
 })
 export class FoundationModule {}

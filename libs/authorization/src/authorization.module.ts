@@ -32,6 +32,7 @@ import { KeyUsage } from './key-usage.js';
 import { monotonic } from './monotonic.js';
 import { ServiceTokenStrategy } from './service-token.strategy.js';
 import { ServiceTokens } from './service-tokens.js';
+import { Tenants } from './tenants.js';
 
 /** What a module says of its authorization. */
 interface AuthorizationModuleOptions {
@@ -46,7 +47,7 @@ interface AuthorizationModuleOptions {
 /**
  * Provides, to the whole application: the `ApplicationPassport` with the strategies of API credentials and of service tokens,
  * `CredentialResolver` (with `peek`), `AuthorizationSource`
- * (with `confirm`), `ServiceTokens`, `InternalClient`. Reads `SERVICE_PRIVATE_KEY`, `SERVICE_PUBLIC_KEYS` and
+ * (with `confirm`), `ServiceTokens`, `InternalClient`, `Tenants`. Reads `SERVICE_PRIVATE_KEY`, `SERVICE_PUBLIC_KEYS` and
  * `<MODULE>_INTERNAL_URL`. The process is ready after the first read of the change feed.
  */
 @Global()
@@ -77,6 +78,11 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
         inject: [ApplicationPassport, ServiceTokens],
       },
       sourceProvider(options),
+      {
+        provide: Tenants,
+        useFactory: (source: AuthorizationSource) => new Tenants(source, { now: () => new Date() }),
+        inject: [AuthorizationSource],
+      },
       ...resolution(),
     ];
     return {
@@ -89,6 +95,7 @@ export class AuthorizationModule implements OnModuleInit, OnModuleDestroy {
         CredentialResolver,
         InternalClient,
         ServiceTokens,
+        Tenants,
       ],
     };
   }

@@ -28,3 +28,4 @@ export {
 } from './protocol.js';
 export { TimelineRoute, timelineRoute, type TimelineSource } from './timeline-route.js';
 export { ServiceTokens, type ServiceKeys } from './service-tokens.js';
+export { Tenants } from './tenants.js';

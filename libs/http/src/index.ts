@@ -135,6 +135,7 @@ export { backgroundWork, type BackgroundWork } from './jobs/background-work.js';
 export { Batcher } from './jobs/batcher.js';
 export { FailingPieces, FailureAllowance } from './jobs/failing-pieces.js';
 export { FailingTurns } from './jobs/failing-turns.js';
+export { TurnLine, type KnownTenants } from './jobs/turn-line.js';
 export { LatestTurns, type TurnOwner } from './jobs/latest-turns.js';
 export { JobSignal } from './jobs/job-signal.js';
 export { Pace } from './jobs/idle-backoff.js';

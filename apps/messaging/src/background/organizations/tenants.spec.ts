@@ -27,8 +27,9 @@ describe('the tenant of an organization', () => {
     const [child, tenant] = [newId(), newId()];
     world.app.registry.organization(child, { tenant });
     const tenants = asking();
-    expect(tenants.of(child)).toBe(child);
+    expect([tenants.of(child), tenants.whoseTurn(child)]).toEqual([child, undefined]);
     await eventually(() => expect(tenants.of(child)).toBe(tenant));
+    expect(tenants.whoseTurn(child)).toBe(tenant);
   });
 
   it('is known from the first request on that is made for it, of whom the registry says nothing else', async () => {
