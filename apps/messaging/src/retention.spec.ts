@@ -1,4 +1,4 @@
-import { InternalClient } from '@customer-platform/authorization';
+import { InternalClient, Tenants } from '@customer-platform/authorization';
 import { type Clock, Database, newId, OrganizationRetention } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
 import type { Caller } from '@customer-platform/testing';
@@ -36,7 +36,14 @@ const sweep = (time = now, rowsAtOnce?: number): Promise<number> => {
   const { app } = world.app;
   const kinds = [RETAINED_SENDS, RETAINED_DELIVERIES];
   const at: Clock = { now: () => new Date(time) };
-  return new OrganizationRetention(app.get(Database), app.get(InternalClient), at, kinds).sweep(rowsAtOnce);
+  const retention = new OrganizationRetention(
+    app.get(Database),
+    app.get(InternalClient),
+    at,
+    kinds,
+    app.get(Tenants),
+  );
+  return retention.sweep(rowsAtOnce);
 };
 
 /** Says for how long an organization keeps things, and that it has said so for a day. */

@@ -4,13 +4,21 @@ import { anOrganization } from '@customer-platform/testing';
 import { DatabaseUnavailable, ItemJob, newId, type WorkerTransaction } from '../src/index.js';
 import { aWidgetWorld, type WidgetWorld } from './widgets.fixture.js';
 
-const NEXT = `SELECT organization_id, id FROM jobs WHERE id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
-    ORDER BY id LIMIT 1 FOR UPDATE`;
+const OWNERS = `SELECT organization_id FROM jobs WHERE id <> ALL($1::uuid[]) GROUP BY organization_id ORDER BY min(id::text)`;
+const NEXT = `
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, id FROM jobs WHERE organization_id = turn.organization_id AND id <> ALL($2::uuid[])
+     ORDER BY id LIMIT 1 FOR UPDATE) AS own
+   LIMIT 1`;
 
 interface Row {
   organization_id: string;
   id: string;
 }
+
+/** Of an organization that is no child the tenant is itself. */
+const tenantOf = new Map<string, string>();
+const TENANTS = { whoseTurn: (id: string): string => tenantOf.get(id) ?? id };
 
 let world: WidgetWorld;
 let now: Date;
@@ -30,16 +38,23 @@ class Removing extends ItemJob<Row> {
   lookFails: Error | undefined;
 
   constructor(name: string) {
-    super({ name, takes: 'rows of jobs', everyMs: 5 }, world.database, { now: () => now });
+    super({ name, takes: 'rows of jobs', everyMs: 5 }, world.database, { now: () => now }, TENANTS);
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<Row, 'organization_id'>[]> {
+    if (this.lookFails) return Promise.reject(this.lookFails);
+    return tx.query(OWNERS, [waiting]);
   }
 
   protected async next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<Row | undefined> {
-    if (this.lookFails) throw this.lookFails;
-    const [row] = await tx.query<Row>(NEXT, [waiting, resting]);
+    const [row] = await tx.query<Row>(NEXT, [organizationIds, waiting]);
     return row;
   }
 
@@ -111,6 +126,23 @@ describe('a job of items', () => {
       [failing, second],
     ]);
     expect(await left()).toEqual([first, second]);
+  });
+
+  it('gives the one neighbour of a tenant that has founded many organizations every other turn', async () => {
+    const job = new Removing('items of tenants');
+    const children = await rows(60);
+    for (const [child] of children) tenantOf.set(child, 'a tenant');
+    const neighbour = await rows(3);
+    const [[own] = ['']] = neighbour;
+    await world.test.query('UPDATE jobs SET organization_id = $1 WHERE id = ANY($2::uuid[])', [
+      own,
+      neighbour.map(([, id]) => id),
+    ]);
+    for (let turn = 0; turn < 6; turn += 1) expect(await job.runNext()).toBe(true);
+    const [first, second, third] = children.map(([child]) => child);
+    expect(job.worked.map(([id]) => id)).toEqual([first, own, second, own, third, own]);
+    expect(await job.runAll()).toBe(true);
+    expect(await left()).toEqual([]);
   });
 
   it('ends a pass at an outage, which the item that met it counts as a failure', async () => {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import {
   Clock,
   Database,
@@ -20,10 +21,16 @@ const JOB = 'audit-checkpoints';
 const SIGN_EVERY_MS = 5 * 60_000;
 const LOOK_EVERY_MS = 10_000;
 
-const DUE = `
+const OWNERS = `
   SELECT organization_id FROM audit_chains WHERE head_seq > signed_seq AND sign_at <= $1
      AND organization_id <> ALL ($2::uuid[])
-   ORDER BY sign_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+   ORDER BY sign_at`;
+const DUE = `
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id FROM audit_chains
+     WHERE organization_id = turn.organization_id AND head_seq > signed_seq AND sign_at <= $2
+       FOR UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
 
 const SIGN_LATER = 'UPDATE audit_chains SET sign_at = $2 WHERE organization_id = $1';
 
@@ -46,14 +53,22 @@ export class AuditCheckpoints extends ItemJob<Due> {
     private readonly keys: SigningKeys,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
-    super({ name: JOB, takes: 'rows of audit_chains', everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of audit_chains', everyMs: LOOK_EVERY_MS }, database, clock, tenants);
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<Due, 'organization_id'>[]> {
+    return tx.query(OWNERS, [this.clock.now(), waiting]);
   }
 
   /** An organization whose chain is to be signed. */
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<Due | undefined> {
+  protected async next(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Due | undefined> {
     const now = this.clock.now();
-    const [due] = await tx.query<{ organization_id: string }>(DUE, [now, waiting]);
+    const [due] = await tx.query<{ organization_id: string }>(DUE, [organizationIds, now]);
     return due && { ...due, now };
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, isDatabaseUnavailable, ranOut } from '@customer-platform/database';
-import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, TurnLine, WorkerJob } from '@customer-platform/http';
 import type { Finding } from './audit-chain.js';
 import { AuditLogRepository } from './audit-log.repository.js';
 import { AuditVerifier } from './audit-verifier.js';
@@ -13,9 +14,14 @@ const LOOK_EVERY_MS = 10_000;
 /** So long a piece is its process's; after a crash another goes on behind the piece before. */
 const CLAIM_MS = 10 * 60_000;
 
+const OWNERS = `
+  SELECT organization_id FROM audit_chains WHERE verify_at <= $1 AND organization_id <> ALL($2::uuid[])
+   ORDER BY verify_at`;
 const DUE = `
-  SELECT organization_id, walked_seq FROM audit_chains WHERE verify_at <= $1 AND organization_id <> ALL($2::uuid[])
-   ORDER BY verify_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, walked_seq FROM audit_chains
+     WHERE organization_id = turn.organization_id AND verify_at <= $2 FOR UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
 
 const CLAIM = 'UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1';
 
@@ -25,21 +31,24 @@ interface DueChain {
 }
 
 /**
- * Verifies every chain whole once a day, a piece at a time: chains take turns, so that a long one holds up no other, and
+ * Verifies every chain whole once a day, a piece at a time: tenants take turns, and in a tenant chains, so that a long one, or a thousand, hold up no other, and
  * signing, a job of its own, waits for none of them. Runs where PROCESS_ROLE is not api.
  */
 @Injectable()
 export class AuditVerification extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly line: TurnLine;
 
   constructor(
     private readonly database: Database,
     private readonly chains: AuditLogRepository,
     private readonly verifier: AuditVerifier,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
     super({ name: JOB, takes: 'rows of audit_chains', everyMs: LOOK_EVERY_MS });
     this.backoff = new ItemBackoff(JOB, clock);
+    this.line = new TurnLine(tenants);
   }
 
   /** Verifies all that is due now. */
@@ -54,23 +63,34 @@ export class AuditVerification extends WorkerJob {
   /** A piece of a chain; one that fails, be it at its claim, is left for a while. @returns whether one was due */
   private async runNext(): Promise<boolean> {
     let due: DueChain | undefined;
-    try {
+    const work = async (): Promise<void> => {
       await this.claim((chain) => (due = chain));
-      if (!due) return false;
-      await this.walk(due.organization_id, Number(due.walked_seq));
-      this.backoff.passed(due.organization_id);
+      if (due) await this.walk(due.organization_id, Number(due.walked_seq));
+    };
+    try {
+      await this.line.note(() => due?.organization_id, work);
+      if (due) this.backoff.passed(due.organization_id);
     } catch (error) {
       if (due) this.backoff.failed(due.organization_id, error);
       if (!due || (isDatabaseUnavailable(error) && !ranOut(error))) throw error;
     }
-    return true;
+    return due !== undefined;
   }
 
   /** @param found hears whose turn it is, before anything of it is changed */
   private async claim(found: (chain: DueChain | undefined) => void): Promise<void> {
     const now = this.clock.now();
     await this.database.acrossOrganizations(async (tx) => {
-      const [chain] = await tx.query<DueChain>(DUE, [now, this.backoff.waiting()]);
+      const chain = await this.line.next(
+        async () => {
+          const owners = await tx.query<Pick<DueChain, 'organization_id'>>(OWNERS, [
+            now,
+            this.backoff.waiting(),
+          ]);
+          return owners.map(({ organization_id: id }) => id);
+        },
+        async (organizationIds) => (await tx.query<DueChain>(DUE, [organizationIds, now]))[0],
+      );
       found(chain);
       if (chain) await tx.query(CLAIM, [chain.organization_id, new Date(now.getTime() + CLAIM_MS)]);
     });

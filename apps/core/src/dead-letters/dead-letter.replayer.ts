@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
-import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, TurnLine, WorkerJob } from '@customer-platform/http';
 import type { EventKind } from '../vocabulary/events/event-schemas.js';
 import { FailingEvents, type FailedReplay } from '../processing/failing-events.js';
 import { readArrival, type Arrival, type ResumePoint, type Stage } from '../vocabulary/events/work-item.js';
@@ -23,9 +24,6 @@ const NEXT = `
     FROM dead_letters
    WHERE organization_id = $2 AND state = 'replaying' AND id <> ALL($1::uuid[])
    ORDER BY last_failed_at, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
-
-/** So long organizations take turns before it is looked who else has come. */
-const LOOK_AROUND_MS = 1_000;
 
 const SETTLE = `
   UPDATE dead_letters
@@ -83,6 +81,7 @@ interface RecordedRow {
 @Injectable()
 export class DeadLetterReplayer extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly line: TurnLine;
 
   constructor(
     private readonly database: Database,
@@ -91,38 +90,31 @@ export class DeadLetterReplayer extends WorkerJob {
     signal: ReplaySignal,
     private readonly segments: SegmentFollower,
     clock: Clock,
+    tenants: Tenants,
   ) {
     super({ name: JOB, takes: 'rows of dead_letters', everyMs: LOOK_EVERY_MS, wokenBy: signal });
     this.backoff = new ItemBackoff(JOB, clock);
+    this.line = new TurnLine(tenants);
   }
 
   protected override pass(): Promise<boolean> {
     return this.runAll();
   }
 
-  /** Runs all that is queued; organizations take turns, so that ten thousand letters of one hold up nobody else. */
+  /** Runs all that is queued; tenants take turns, so that ten thousand letters of one hold up nobody else. */
   async runAll(): Promise<boolean> {
-    return this.job.drain(async () => this.takeTurns(await this.waiting()));
+    return this.line.goThrough(
+      () => this.waiting(),
+      (organizationId) => this.runNext(organizationId),
+      () => this.job.stopping,
+    );
   }
 
-  private waiting(): Promise<{ id: string }[]> {
-    return this.database.acrossOrganizations((tx) => tx.query(WAITING, [this.backoff.waiting()]));
-  }
-
-  /** Whether there was a letter of any. */
-  private async takeTurns(organizations: readonly { id: string }[]): Promise<boolean> {
-    const since = performance.now();
-    let ran = false;
-    for (let left = organizations; left.length > 0;) {
-      const still: { id: string }[] = [];
-      for (const organization of left) {
-        if (this.job.stopping) return ran;
-        if (await this.runNext(organization.id)) still.push(organization);
-      }
-      ran ||= still.length > 0;
-      left = performance.now() - since < LOOK_AROUND_MS ? still : [];
-    }
-    return ran;
+  private async waiting(): Promise<string[]> {
+    const owners = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ id: string }>(WAITING, [this.backoff.waiting()]),
+    );
+    return owners.map(({ id }) => id);
   }
 
   /** Whether there was one. One that cannot be settled, or loses races, is left queued for a while. */

@@ -58,6 +58,7 @@ import { KeepFormsOfImportedNumbers1768540100000 } from './1768540100000-keep-fo
 import { NoteTenantsOfArchives1768933000000 } from './1768933000000-note-tenants-of-archives.js';
 import { CreateTenantTallies1768941000000 } from './1768941000000-create-tenant-tallies.js';
 import { NoteVerifiedRows1768941100000 } from './1768941100000-note-verified-rows.js';
+import { IndexJobsByOrganization1769010000000 } from './1769010000000-index-jobs-by-organization.js';
 
 /** Core's migrations, oldest first. */
 export const CORE_MIGRATIONS: MigrationClass[] = [
@@ -120,4 +121,5 @@ export const CORE_MIGRATIONS: MigrationClass[] = [
   NoteTenantsOfArchives1768933000000,
   CreateTenantTallies1768941000000,
   NoteVerifiedRows1768941100000,
+  IndexJobsByOrganization1769010000000,
 ];

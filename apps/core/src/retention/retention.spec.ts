@@ -1,4 +1,4 @@
-import { InternalClient } from '@customer-platform/authorization';
+import { InternalClient, Tenants } from '@customer-platform/authorization';
 import {
   Clock,
   Database,
@@ -49,7 +49,7 @@ const at = (time: number): void => {
 const instance = (...kinds: RetainedKind[]): OrganizationRetention => {
   const { app } = core.app;
   const all = kinds.length === 0 ? [RETAINED_EVENTS, RETAINED_LETTERS] : kinds;
-  return new OrganizationRetention(app.get(Database), app.get(InternalClient), clock, all);
+  return new OrganizationRetention(app.get(Database), app.get(InternalClient), clock, all, app.get(Tenants));
 };
 
 /** Organizations that have said something. */

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { jest } from '@jest/globals';
 import type { Type } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Outbox } from '@customer-platform/event-bus';
 import { DeadLetterReplayer } from '../dead-letters/dead-letter.replayer.js';
 import { StoredEventLetters } from '../dead-letters/stored-event-letters.js';
@@ -176,6 +177,7 @@ export class SegmentWorld {
       new FailedEvaluations(evaluation, of(Outbox), of(StoredEventLetters)),
       new SegmentSignal(),
       new EvaluatorShares(of(Database)),
+      of(Tenants),
     );
   }
 

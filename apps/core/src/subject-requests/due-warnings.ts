@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { REQUEST_COLUMNS, requestEvent, type SubjectRequestRow } from './subject-request.row.js';
@@ -8,16 +9,27 @@ const JOB = 'subject-request-due';
 const LOOK_EVERY_MS = 10_000;
 const DAY_MS = 86_400_000;
 
-/** So many days before a request is due it is warned, the last time first. */
+/** So many days before a request is due it is warned. */
 const WARNED_BEFORE = [3, 10] as const;
 
-/** What two instances see at once one of them has. */
+/** `$2` and `$3` are times up to which is warned, and before how many days each of them lies. */
+const DUE = `
+  state IN ('verifying', 'in_progress') AND due_at > $1 AND id <> ALL($4::uuid[])
+     AND EXISTS (SELECT FROM unnest($2::timestamptz[], $3::int[]) AS warning (until, days)
+                  WHERE due_at <= warning.until AND (warned_days IS NULL OR warned_days > warning.days))
+     AND due_at <= (SELECT max(until) FROM unnest($2::timestamptz[]) AS until)`;
+const OWNERS = `
+  SELECT organization_id FROM subject_requests WHERE ${DUE} GROUP BY organization_id ORDER BY min(due_at)`;
+/** What two instances see at once one of them has. The soonest that is due is warned of for the last time, where it is so soon. */
 const NEXT = `
-  SELECT organization_id, id FROM subject_requests
-   WHERE state IN ('verifying', 'in_progress') AND due_at > $1 AND due_at <= $2
-     AND (warned_days IS NULL OR warned_days > $3) AND id <> ALL($4::uuid[])
-     AND organization_id <> ALL($5::uuid[])
-   ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED`;
+  SELECT own.organization_id, own.id,
+         (SELECT min(days) FROM unnest($2::timestamptz[], $3::int[]) AS warning (until, days)
+           WHERE own.due_at <= warning.until) AS days
+    FROM unnest($5::uuid[]) AS turn (organization_id), LATERAL (
+      SELECT organization_id, id, due_at FROM subject_requests
+       WHERE organization_id = turn.organization_id AND ${DUE}
+       ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
 
 const WARN = `
   UPDATE subject_requests SET warned_days = $3 WHERE organization_id = $1 AND id = $2
@@ -39,22 +51,31 @@ export class DueWarnings extends ItemJob<Due> {
     database: Database,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
-    super({ name: JOB, takes: 'rows of subject_requests', everyMs: LOOK_EVERY_MS }, database, clock);
+    super({ name: JOB, takes: 'rows of subject_requests', everyMs: LOOK_EVERY_MS }, database, clock, tenants);
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<Due, 'organization_id'>[]> {
+    return tx.query(OWNERS, [...this.times(), waiting]);
   }
 
   protected async next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<Due | undefined> {
+    const [due] = await tx.query<Due>(NEXT, [...this.times(), waiting, organizationIds]);
+    return due;
+  }
+
+  private times(): [Date, Date[], readonly number[]] {
     const now = this.clock.now();
-    for (const days of WARNED_BEFORE) {
-      const until = new Date(now.getTime() + days * DAY_MS);
-      const [due] = await tx.query<Omit<Due, 'days'>>(NEXT, [now, until, days, waiting, resting]);
-      if (due) return { ...due, days };
-    }
-    return undefined;
+    const until = WARNED_BEFORE.map((days) => new Date(now.getTime() + days * DAY_MS));
+    return [now, until, WARNED_BEFORE];
   }
 
   protected async work(

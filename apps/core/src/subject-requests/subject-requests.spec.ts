@@ -1,3 +1,4 @@
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, newId } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import {
@@ -241,7 +242,9 @@ describe('core.subject_request.due_soon', () => {
       }
     }
     const { app } = world.contacts.core.app;
-    const instances = [1, 2].map(() => new DueWarnings(app.get(Database), app.get(Outbox), new Stopped()));
+    const instances = [1, 2].map(
+      () => new DueWarnings(app.get(Database), app.get(Outbox), new Stopped(), app.get(Tenants)),
+    );
     const look = () => Promise.all(instances.map((instance) => instance.runAll()));
     const told = () => probe.events('core.subject_request.due_soon.v1', organizationId).length;
     await look();
@@ -273,7 +276,12 @@ describe('core.subject_request.due_soon', () => {
     });
     let now = new Date(Date.parse(first.due_at) - 9 * 86_400_000);
     const { app } = world.contacts.core.app;
-    const warnings = new DueWarnings(app.get(Database), app.get(Outbox), { now: () => now });
+    const warnings = new DueWarnings(
+      app.get(Database),
+      app.get(Outbox),
+      { now: () => now },
+      app.get(Tenants),
+    );
     await warnings.runAll();
     await probe.expectEvents('core.subject_request.due_soon.v1', other.id, 1);
     await fault.mend();

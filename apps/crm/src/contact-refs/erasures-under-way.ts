@@ -15,14 +15,21 @@ const COUNT = `
   UPDATE contact_erasures
      SET counts = counts || jsonb_build_object($3::text, coalesce((counts->>$3)::bigint, 0) + $4::bigint)
    WHERE organization_id = $1 AND subject_request_id = $2`;
-const NEXT_DONE = `
-  SELECT organization_id, subject_request_id AS "requestId", contact_ids AS "contactIds", counts,
-         correlation_id AS "correlationId", causation_id AS "causationId"
-    FROM contact_erasures AS erasure
-   WHERE subject_request_id::text <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[]) AND NOT EXISTS (
+const AT_ITS_END = `NOT EXISTS (
      SELECT FROM contact_record_jobs AS job
-      WHERE job.organization_id = erasure.organization_id AND job.contacts && erasure.contact_ids)
-   ORDER BY begun_at LIMIT 1 FOR UPDATE OF erasure SKIP LOCKED`;
+      WHERE job.organization_id = erasure.organization_id AND job.contacts && erasure.contact_ids)`;
+/** SQL of the organizations of those that have nothing left to do, each with when it began. `$1` are requests that are left alone. */
+export const ERASURES_AT_THEIR_END = `
+  SELECT organization_id, begun_at FROM contact_erasures AS erasure
+   WHERE subject_request_id::text <> ALL($1::text[]) AND ${AT_ITS_END}`;
+const NEXT_DONE = `
+  SELECT done.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, subject_request_id AS "requestId", contact_ids AS "contactIds", counts,
+           correlation_id AS "correlationId", causation_id AS "causationId"
+      FROM contact_erasures AS erasure
+     WHERE organization_id = turn.organization_id AND subject_request_id::text <> ALL($2::text[]) AND ${AT_ITS_END}
+     ORDER BY begun_at LIMIT 1 FOR UPDATE OF erasure SKIP LOCKED) AS done
+   LIMIT 1`;
 const END = 'DELETE FROM contact_erasures WHERE organization_id = $1 AND subject_request_id = $2';
 
 /** An erasure that has nothing left to do but its receipt. */
@@ -68,13 +75,13 @@ export async function countErased(
   return byErasure.get(undefined)?.length ?? 0;
 }
 
-/** One of which no piece is left, and which nobody else ends, of none of the resting organizations. @param waiting requests that are left alone for now */
+/** One of which no piece is left, and which nobody else ends, of the first of these organizations that has any. @param waiting requests that are left alone for now */
 export async function erasureAtItsEnd(
   tx: WorkerTransaction,
+  organizationIds: readonly string[],
   waiting: readonly string[],
-  resting: readonly string[],
 ): Promise<ErasureAtItsEnd | undefined> {
-  const [erasure] = await tx.query<ErasureAtItsEnd>(NEXT_DONE, [waiting, resting]);
+  const [erasure] = await tx.query<ErasureAtItsEnd>(NEXT_DONE, [organizationIds, waiting]);
   return erasure;
 }
 

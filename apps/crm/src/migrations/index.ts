@@ -20,6 +20,7 @@ import { IndexMovedRows1768400000000 } from './1768400000000-index-moved-rows.js
 import { KeepProofsOfParkedEvents1768410000000 } from './1768410000000-keep-proofs-of-parked-events.js';
 import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
 import { SortRecordsByLanguage1768442000000 } from './1768442000000-sort-records-by-language.js';
+import { IndexRecordJobsByOrganization1769010000000 } from './1769010000000-index-record-jobs-by-organization.js';
 
 /** The migrations of crm, oldest first. */
 export const CRM_MIGRATIONS: MigrationClass[] = [
@@ -44,4 +45,5 @@ export const CRM_MIGRATIONS: MigrationClass[] = [
   KeepProofsOfParkedEvents1768410000000,
   SortNamesByLanguage1768431000000,
   SortRecordsByLanguage1768442000000,
+  IndexRecordJobsByOrganization1769010000000,
 ];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Audit, systemActor } from '@customer-platform/audit';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, ItemJob, newId, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { addressForms } from '../vocabulary/is-email-address.js';
@@ -20,7 +21,10 @@ const KNOW_REASONS = `SELECT set_config('identity.reset_reasons', 'known', true)
  */
 const NEXT = `
 SELECT organization_id, id, email, locale, ip, user_agent, correlation_id, reason FROM password_reset_requests
- WHERE id <> ALL ($1::uuid[]) ORDER BY id = ANY ($2::uuid[]), id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+ WHERE organization_id = ANY ($3::uuid[]) AND id <> ALL ($1::uuid[])
+ ORDER BY id = ANY ($2::uuid[]), id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+/** Whoever asks is nobody: they stand under the platform's own organization. */
+const OWNERS = 'SELECT DISTINCT organization_id FROM password_reset_requests WHERE id <> ALL ($1::uuid[])';
 /** Deletes by a statement of its own: where it fails it is known which request it was. */
 const TAKE = 'DELETE FROM password_reset_requests WHERE organization_id = $1 AND id = $2';
 /** Locked: whom another suspends at this moment has a token before that, which is dead then, or none. */
@@ -73,17 +77,32 @@ export class PasswordResetIssuing extends ItemJob<RequestRow> {
     private readonly audit: Audit,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
     super(
       { name: 'password-reset-issuing', takes: 'rows of password_reset_requests', everyMs: EVERY_MS },
       database,
       clock,
+      tenants,
     );
   }
 
-  protected async next(tx: WorkerTransaction, waiting: readonly string[]): Promise<RequestRow | undefined> {
+  protected async owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<RequestRow, 'organization_id'>[]> {
     await tx.query(KNOW_REASONS);
-    const [request] = await tx.query<RequestRow>(NEXT, [waiting, this.backoff.failing()]);
+    return tx.query(OWNERS, [waiting]);
+  }
+
+  protected async next(
+    tx: WorkerTransaction,
+    organizationIds: readonly string[],
+    waiting: readonly string[],
+  ): Promise<RequestRow | undefined> {
+    await tx.query(KNOW_REASONS);
+    const values = [waiting, this.backoff.failing(), organizationIds];
+    const [request] = await tx.query<RequestRow>(NEXT, values);
     return request;
   }
 

@@ -1,4 +1,10 @@
-import { FailingTurns, ItemBackoff, WorkerJob, type WorkerJobOptions } from '@customer-platform/http';
+import {
+  ItemBackoff,
+  TurnLine,
+  WorkerJob,
+  type KnownTenants,
+  type WorkerJobOptions,
+} from '@customer-platform/http';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
 import { isTransient, ranOut } from '../errors.js';
@@ -11,18 +17,20 @@ export interface JobItem {
 
 /**
  * A job that takes one item after the other, each in one transaction. One that fails is left for a while, as `ItemBackoff`
- * says, and the next is taken: of another organization, if one waits, as `FailingTurns` says.
+ * says, and the next is taken. Tenants take turns, and in a tenant its organizations, as `TurnLine` says.
  */
 export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
   protected readonly backoff: ItemBackoff;
-  private readonly failing = new FailingTurns();
+  private readonly line: TurnLine;
 
   constructor(
     options: WorkerJobOptions,
     protected readonly database: Database,
     clock: Clock,
+    tenants: KnownTenants,
   ) {
     super(options);
+    this.line = new TurnLine(tenants);
     this.backoff = new ItemBackoff(options.name, clock);
   }
 
@@ -46,7 +54,7 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
         await this.work(tx, item);
       });
     try {
-      await this.failing.note(() => item?.organization_id, one);
+      await this.line.note(() => item?.organization_id, one);
       if (item) this.backoff.passed(this.nameOf(item));
       this.job.progressed();
     } catch (error) {
@@ -57,11 +65,12 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
     return item !== undefined;
   }
 
-  private async turn(tx: WorkerTransaction): Promise<Item | undefined> {
+  private turn(tx: WorkerTransaction): Promise<Item | undefined> {
     const waiting = this.backoff.waiting();
-    const resting = this.failing.resting();
-    const item = await this.next(tx, waiting, resting);
-    return item || resting.length === 0 ? item : this.next(tx, waiting, []);
+    return this.line.next(
+      async () => (await this.owners(tx, waiting)).map(({ organization_id: id }) => id),
+      (organizationIds) => this.next(tx, organizationIds, waiting),
+    );
   }
 
   protected override pass(): Promise<unknown> {
@@ -69,14 +78,21 @@ export abstract class ItemJob<Item extends JobItem> extends WorkerJob {
   }
 
   /**
-   * The item that it is the turn of.
-   * @param waiting names of those that are left alone for now
-   * @param resting organizations that it is not the turn of; it is asked again without where there is no other
+   * Finds all organizations that have an item which can be done now, those that wait longest first. One statement for many
+   * items: locks are not asked for.
+   * @param waiting names of items that are left alone for now
+   */
+  protected abstract owners(tx: WorkerTransaction, waiting: readonly string[]): Promise<JobItem[]>;
+
+  /**
+   * Finds an item that is free, of the first of these organizations that has one.
+   * @param organizationIds in the order of their turns, 50 at most
+   * @param waiting names of items that are left alone for now
    */
   protected abstract next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<Item | undefined>;
 
   /** Does it, within its organization. */

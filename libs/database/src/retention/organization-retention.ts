@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OnApplicationBootstrap, OnModuleDestroy, Provider } from '@nestjs/common';
-import { InternalClient } from '@customer-platform/authorization';
+import { InternalClient, Tenants } from '@customer-platform/authorization';
 import { readConfig, serviceConfig } from '@customer-platform/config';
-import { ItemBackoff, metrics, PollingJob } from '@customer-platform/http';
+import { ItemBackoff, metrics, PollingJob, TurnLine, type KnownTenants } from '@customer-platform/http';
 import { Counter, Gauge } from 'prom-client';
 import { Clock } from '../clock.js';
 import { Database } from '../database.js';
@@ -65,8 +65,8 @@ interface Turn {
 }
 
 /**
- * Removes what organizations want kept for a while only, in pieces, organizations in turn, by what identity says at
- * that time: while identity is away nothing is removed. Several instances are harmless at once. What a piece removed is
+ * Removes what organizations want kept for a while only, in pieces, tenants in turn and in a tenant its organizations, by
+ * what identity says at that time: while identity is away nothing is removed. Several instances are harmless at once. What a piece removed is
  * noted in its transaction. Runs where PROCESS_ROLE is not api.
  */
 export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -77,6 +77,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     pass: () => this.pass(),
   });
   private readonly backoff: ItemBackoff;
+  private readonly line: TurnLine;
   private readonly periods: RetentionPeriods;
   private learntAt = -Infinity;
   /** Organizations whose period is not known now: nothing of theirs is removed. */
@@ -87,7 +88,9 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     client: InternalClient,
     private readonly clock: Clock,
     private readonly kinds: readonly RetainedKind[],
+    tenants: KnownTenants,
   ) {
+    this.line = new TurnLine(tenants);
     this.backoff = new ItemBackoff(JOB, clock, 3 * EVERY_MS);
     this.periods = new RetentionPeriods(
       database,
@@ -121,38 +124,36 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     if (!isDone) this.job.wake();
   }
 
-  /** Ends between two rounds, in which each organization has had its turn. */
+  /** Whose turn it would have been when it ends has it in the next one. */
   private async goThrough(
     rowsAtOnce: number,
     lastsMs: number,
   ): Promise<{ removed: number; isDone: boolean }> {
     const begun = performance.now();
     await this.learn();
+    const left = Map.groupBy(await this.turns(), ({ organizationId }) => organizationId);
+    const isOver = (): boolean => this.job.stopping || performance.now() - begun > lastsMs;
     let removed = 0;
-    let isDone = true;
-    for (let turns = await this.turns(); turns.length > 0;) {
-      const left: Turn[] = [];
-      let held = 0;
-      for (const turn of turns) {
-        if (this.job.stopping) return { removed, isDone: true };
-        if (performance.now() - this.learntAt > FRESH_MS) await this.learn();
-        const done = await this.take(turn, rowsAtOnce);
-        if (done === HELD) {
-          held += 1;
-          left.push(turn);
-          continue;
-        }
-        removed += done?.removed ?? 0;
-        if (done?.next) left.push({ ...turn, after: done.next });
-        this.job.progressed();
-      }
-      isDone = left.length === 0;
-      if (performance.now() - begun > lastsMs) break;
-      if (held > 0 && held === left.length) await pause(LOOK_AGAIN_MS);
-      turns = left;
+    const piece = async (organizationId: string): Promise<boolean> => {
+      const [turn, ...others] = left.get(organizationId) ?? [];
+      if (!turn) return false;
+      if (performance.now() - this.learntAt > FRESH_MS) await this.learn();
+      const done = await this.take(turn, rowsAtOnce);
+      if (done !== HELD) removed += done?.removed ?? 0;
+      this.job.progressed();
+      const further = furtherTurns(turn, done);
+      const after = [...others, ...further];
+      if (after.length > 0) left.set(organizationId, after);
+      else left.delete(organizationId);
+      return after.length > 0 && done !== HELD;
+    };
+    while (left.size > 0 && !isOver()) {
+      await this.line.goThrough(() => Promise.resolve([...left.keys()]), piece, isOver);
+      if (left.size > 0 && !isOver()) await pause(LOOK_AGAIN_MS);
     }
+    if (this.job.stopping) return { removed, isDone: true };
     await this.measure();
-    return { removed, isDone };
+    return { removed, isDone: left.size === 0 };
   }
 
   private async learn(): Promise<void> {
@@ -242,12 +243,18 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   }
 }
 
+/** What is left of it: all where another instance is at it. */
+function furtherTurns(turn: Turn, done: Removal | typeof HELD | undefined): Turn[] {
+  if (done === HELD) return [turn];
+  return done?.next ? [{ ...turn, after: done.next }] : [];
+}
+
 /** {@link OrganizationRetention} as a module's provider: it runs by itself for as long as the application does. */
 export function organizationRetention(...kinds: readonly RetainedKind[]): Provider {
   return {
     provide: OrganizationRetention,
-    useFactory: (database: Database, client: InternalClient, clock: Clock) =>
-      new OrganizationRetention(database, client, clock, kinds),
-    inject: [Database, InternalClient, Clock],
+    useFactory: (database: Database, client: InternalClient, clock: Clock, tenants: Tenants) =>
+      new OrganizationRetention(database, client, clock, kinds, tenants),
+    inject: [Database, InternalClient, Clock, Tenants],
   };
 }

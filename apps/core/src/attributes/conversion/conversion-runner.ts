@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { outboxAge } from '@customer-platform/event-bus';
 import { log } from '@customer-platform/http';
@@ -16,16 +17,25 @@ const STEPS_AT_ONCE = 4;
 /** While events wait longer to be published nothing is added to them: those of live traffic stand in the same queue. */
 const OUTBOX_SECONDS = 1;
 
+const OWNERS = `
+  SELECT organization_id FROM attribute_conversions
+   WHERE phase IN ('verifying', 'converting', 'ending', 'cancelling') AND definition_id <> ALL($1::uuid[])
+   GROUP BY organization_id ORDER BY min(moved_at)`;
 /** What is due to end, first. Its row is not locked yet: the registration's lock comes before. */
 const ENDING = `
-  SELECT organization_id, definition_id, phase FROM attribute_conversions
-   WHERE phase IN ('ending', 'cancelling') AND definition_id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
-   ORDER BY moved_at LIMIT 1`;
+  SELECT ending.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, definition_id, phase FROM attribute_conversions
+     WHERE organization_id = turn.organization_id AND phase IN ('ending', 'cancelling') AND definition_id <> ALL($2::uuid[])
+     ORDER BY moved_at LIMIT 1) AS ending
+   LIMIT 1`;
 /** They take turns: one of a million contacts holds up nobody else's. What another process works on is passed over. */
 const NEXT = `
-  SELECT organization_id, definition_id, phase FROM attribute_conversions
-   WHERE phase IN ('verifying', 'converting') AND definition_id <> ALL($1::uuid[]) AND organization_id <> ALL($2::uuid[])
-   ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, definition_id, phase FROM attribute_conversions
+     WHERE organization_id = turn.organization_id AND phase IN ('verifying', 'converting')
+       AND definition_id <> ALL($2::uuid[])
+     ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
 const ONE = `
   SELECT organization_id, definition_id, phase FROM attribute_conversions
    WHERE organization_id = $1 AND definition_id = $2`;
@@ -59,11 +69,13 @@ export class ConversionRunner extends ItemJob<Turn> {
     private readonly holds: AttributeHolds,
     signal: ConversionSignal,
     clock: Clock,
+    tenants: Tenants,
   ) {
     super(
       { name: JOB, takes: 'rows of attribute_conversions', everyMs: LOOK_EVERY_MS, wokenBy: signal },
       database,
       clock,
+      tenants,
     );
   }
 
@@ -103,15 +115,24 @@ export class ConversionRunner extends ItemJob<Turn> {
     return (await outboxAge(this.database)) <= OUTBOX_SECONDS;
   }
 
-  protected async next(
+  protected owners(
     tx: WorkerTransaction,
     waiting: readonly string[],
-    resting: readonly string[],
+  ): Promise<Pick<Turn, 'organization_id'>[]> {
+    return tx.query(OWNERS, [waiting]);
+  }
+
+  protected async next(
+    tx: WorkerTransaction,
+    organizationIds: readonly string[],
+    waiting: readonly string[],
   ): Promise<Turn | undefined> {
-    const [ending] = await tx.query<Turn>(ENDING, [waiting, resting]);
-    if (ending) return ending;
-    const [turn] = await tx.query<Turn>(NEXT, [waiting, resting]);
-    return turn;
+    const [ending] = await tx.query<Turn>(ENDING, [organizationIds, waiting]);
+    const before = ending
+      ? organizationIds.slice(0, organizationIds.indexOf(ending.organization_id))
+      : organizationIds;
+    const [turn] = await tx.query<Turn>(NEXT, [before, waiting]);
+    return turn ?? ending;
   }
 
   protected nameOf(turn: Turn): string {

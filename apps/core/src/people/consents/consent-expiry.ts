@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { afterLocks, Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Outbox } from '@customer-platform/event-bus';
 import { ContactLookup } from '../contacts/contact-lookup.js';
@@ -8,10 +9,15 @@ import { ConsentsRepository } from './consents.repository.js';
 const JOB = 'consent-expiry';
 const LOOK_EVERY_MS = 500;
 
+const OWNERS = `
+  SELECT organization_id FROM consent_expirations WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[])
+   GROUP BY organization_id ORDER BY min(expires_at)`;
 const NEXT = `
-  SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
-   WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[]) AND organization_id <> ALL($3::uuid[])
-   ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT ending.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
+     WHERE organization_id = turn.organization_id AND expires_at <= $2 AND event_id <> ALL($3::uuid[])
+     ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS ending
+   LIMIT 1`;
 
 const DONE = `DELETE FROM consent_expirations WHERE organization_id = $1 AND event_id = $2`;
 
@@ -37,16 +43,29 @@ export class ConsentExpiry extends ItemJob<Ending> {
     private readonly consents: ConsentsRepository,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
-    super({ name: JOB, takes: 'rows of consent_expirations', everyMs: LOOK_EVERY_MS }, database, clock);
+    super(
+      { name: JOB, takes: 'rows of consent_expirations', everyMs: LOOK_EVERY_MS },
+      database,
+      clock,
+      tenants,
+    );
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<Ending, 'organization_id'>[]> {
+    return tx.query(OWNERS, [this.clock.now(), waiting]);
   }
 
   protected async next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<Ending | undefined> {
-    const [ending] = await tx.query<Ending>(NEXT, [this.clock.now(), waiting, resting]);
+    const [ending] = await tx.query<Ending>(NEXT, [organizationIds, this.clock.now(), waiting]);
     return ending;
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, isTransient, ranOut, type WorkerTransaction } from '@customer-platform/database';
-import { ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, TurnLine, WorkerJob } from '@customer-platform/http';
 import { SegmentBuilder } from '../building/segment-builder.js';
 import { SegmentIndexes } from '../../following/segment-indexes.js';
 import type { SegmentIndex } from '../../vocabulary/rules/segment-index.js';
@@ -33,6 +34,7 @@ const TURN = `SELECT pg_try_advisory_xact_lock(hashtextextended('segments:evalua
 @Injectable()
 export class SegmentEvaluator extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly line: TurnLine;
 
   constructor(
     private readonly database: Database,
@@ -43,6 +45,7 @@ export class SegmentEvaluator extends WorkerJob {
     private readonly failed: FailedEvaluations,
     signal: SegmentSignal,
     private readonly shares: EvaluatorShares,
+    tenants: Tenants,
   ) {
     // The others count on its word every second.
     super({
@@ -53,6 +56,7 @@ export class SegmentEvaluator extends WorkerJob {
       wokenBy: signal,
     });
     this.backoff = new ItemBackoff(JOB, clock);
+    this.line = new TurnLine(tenants);
   }
 
   override async onModuleDestroy(): Promise<void> {
@@ -60,7 +64,7 @@ export class SegmentEvaluator extends WorkerJob {
     await this.shares.leave();
   }
 
-  /** Evaluates until nothing is left to do; organizations take turns, and one that fails holds up no other. */
+  /** Evaluates until nothing is left to do; tenants take turns, in a tenant its organizations, and one that fails holds up no other. */
   async runAll(): Promise<void> {
     await this.run(() => Promise.resolve(true));
   }
@@ -79,18 +83,13 @@ export class SegmentEvaluator extends WorkerJob {
   }
 
   /** @returns whether there was anything to do for anybody */
-  private async run(isMine: (organizationId: string) => Promise<boolean>): Promise<boolean> {
-    let any = false;
-    for (let busy = true; busy && !this.job.stopping;) {
-      busy = false;
-      for (const organizationId of await this.organizations()) {
-        any = true;
-        if (this.job.stopping) break;
-        if (this.backoff.waits(organizationId) || !(await isMine(organizationId))) continue;
-        busy = (await this.turnOf(organizationId)) || busy;
-      }
-    }
-    return any;
+  private run(isMine: (organizationId: string) => Promise<boolean>): Promise<boolean> {
+    return this.line.goThrough(
+      () => this.organizations(),
+      async (organizationId) =>
+        !this.backoff.waits(organizationId) && (await isMine(organizationId)) && this.turnOf(organizationId),
+      () => this.job.stopping,
+    );
   }
 
   /** @throws what says that the database is away: the others would meet the same */

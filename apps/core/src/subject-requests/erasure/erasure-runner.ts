@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, ItemJob, SigningKeys, type WorkerTransaction } from '@customer-platform/database';
 import { signReceipt } from '@customer-platform/erasure';
 import { Outbox, type NewDomainEvent } from '@customer-platform/event-bus';
@@ -22,18 +23,24 @@ const FENCE_LASTS_MS = 3_600_000;
 /**
  * The second round begins when what was under way has ended: transactions, and calls whose answer is kept once they are
  * through, at the latest when their lease ends. They take turns: one of a person with a million events holds up nobody else's. */
-const NEXT = `
-  SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor, fence, contact_ids, counts,
-         jsonb_array_length(identifiers) AS identifier_count
-    FROM contact_erasures
-   WHERE step <> 'done' AND subject_request_id <> ALL($1::uuid[])
+const READY = `
+  step <> 'done' AND subject_request_id <> ALL($1::uuid[])
      AND (step <> 'fence' OR fence IS NULL OR created_at < $2
           OR fence::xid8 < pg_snapshot_xmin(pg_current_snapshot()) AND NOT EXISTS (
                SELECT FROM idempotency_keys AS open
                 WHERE open.organization_id = contact_erasures.organization_id AND open.status IS NULL
                   AND open.created_at <= contact_erasures.created_at AND open.lease_until > $4))
-     AND (step <> 'asked' OR asked_at < $3) AND organization_id <> ALL($5::uuid[])
-   ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+     AND (step <> 'asked' OR asked_at < $3)`;
+const OWNERS = `
+  SELECT organization_id FROM contact_erasures WHERE ${READY} GROUP BY organization_id ORDER BY min(moved_at)`;
+const NEXT = `
+  SELECT own.* FROM unnest($5::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor, fence, contact_ids,
+           counts, jsonb_array_length(identifiers) AS identifier_count
+      FROM contact_erasures
+     WHERE organization_id = turn.organization_id AND ${READY}
+     ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
 
 const SAVE = `
   UPDATE contact_erasures SET step = $3, round = $4, cursor = $5, cursor_id = NULL, counts = $6, moved_at = now()
@@ -116,23 +123,36 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     private readonly suggestions: SuggestionsRepository,
     signal: ErasureSignal,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
     super(
       { name: JOB, takes: 'rows of contact_erasures', everyMs: LOOK_EVERY_MS, wokenBy: signal },
       database,
       clock,
+      tenants,
     );
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<ErasureRow, 'organization_id'>[]> {
+    return tx.query(OWNERS, [waiting, ...this.times()]);
   }
 
   protected async next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<ErasureRow | undefined> {
-    const now = this.clock.now().getTime();
-    const times = [now - FENCE_LASTS_MS, now - ASK_AGAIN_MS, now].map((time) => new Date(time));
-    const [row] = await tx.query<ErasureRow>(NEXT, [waiting, ...times, resting]);
+    const [row] = await tx.query<ErasureRow>(NEXT, [waiting, ...this.times(), organizationIds]);
     return row;
+  }
+
+  /** Before which a fence is over, and an asking is repeated, and the present. */
+  private times(): Date[] {
+    const now = this.clock.now().getTime();
+    return [now - FENCE_LASTS_MS, now - ASK_AGAIN_MS, now].map((time) => new Date(time));
   }
 
   protected nameOf(row: ErasureRow): string {

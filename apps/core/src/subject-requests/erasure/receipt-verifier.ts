@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, isTransient, ranOut, sameJson } from '@customer-platform/database';
 import { openReceipt, receiptKeyId, type ErasedCounts, type ErasingModule } from '@customer-platform/erasure';
-import { FailingTurns, ItemBackoff, log, WorkerJob } from '@customer-platform/http';
+import { ItemBackoff, log, TurnLine, WorkerJob } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import { ReceiptKeys } from './receipt-keys.js';
 import { ReceiptSignal } from './receipt.signal.js';
@@ -11,11 +12,17 @@ import { Receipts } from './receipts.js';
 const JOB = 'erasure-receipts';
 const LOOK_EVERY_MS = 1_000;
 
-const NEXT = `
-  SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
+const OWNERS = `
+  SELECT organization_id FROM subject_request_receipts
    WHERE state = 'received' AND subject_request_id || ' ' || module <> ALL($1::text[])
-     AND organization_id <> ALL($2::uuid[])
-   ORDER BY received_at LIMIT 1`;
+   GROUP BY organization_id ORDER BY min(received_at)`;
+const NEXT = `
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
+     WHERE organization_id = turn.organization_id AND state = 'received'
+       AND subject_request_id || ' ' || module <> ALL($2::text[])
+     ORDER BY received_at LIMIT 1) AS own
+   LIMIT 1`;
 
 interface ReceiptRow {
   organization_id: string;
@@ -32,7 +39,7 @@ interface ReceiptRow {
 @Injectable()
 export class ReceiptVerifier extends WorkerJob {
   private readonly backoff: ItemBackoff;
-  private readonly failing = new FailingTurns();
+  private readonly line: TurnLine;
 
   constructor(
     private readonly database: Database,
@@ -40,9 +47,11 @@ export class ReceiptVerifier extends WorkerJob {
     private readonly receipts: Receipts,
     signal: ReceiptSignal,
     clock: Clock,
+    tenants: Tenants,
   ) {
     super({ name: JOB, takes: 'rows of subject_request_receipts', everyMs: LOOK_EVERY_MS, wokenBy: signal });
     this.backoff = new ItemBackoff(JOB, clock);
+    this.line = new TurnLine(tenants);
   }
 
   protected override pass(): Promise<boolean> {
@@ -60,7 +69,7 @@ export class ReceiptVerifier extends WorkerJob {
     if (!row) return false;
     const name = `${row.subject_request_id} ${row.module}`;
     try {
-      await this.failing.note(
+      await this.line.note(
         () => row.organization_id,
         () => this.verify(row),
       );
@@ -75,13 +84,15 @@ export class ReceiptVerifier extends WorkerJob {
 
   private async next(): Promise<ReceiptRow | undefined> {
     const waiting = this.backoff.waiting();
-    const resting = this.failing.resting();
-    return this.database.acrossOrganizations(async (tx) => {
-      const [row] = await tx.query<ReceiptRow>(NEXT, [waiting, resting]);
-      if (row || resting.length === 0) return row;
-      const [last] = await tx.query<ReceiptRow>(NEXT, [waiting, []]);
-      return last;
-    });
+    return this.database.acrossOrganizations((tx) =>
+      this.line.next(
+        async () => {
+          const owners = await tx.query<Pick<ReceiptRow, 'organization_id'>>(OWNERS, [waiting]);
+          return owners.map(({ organization_id: id }) => id);
+        },
+        async (organizationIds) => (await tx.query<ReceiptRow>(NEXT, [organizationIds, waiting]))[0],
+      ),
+    );
   }
 
   private async verify(row: ReceiptRow): Promise<void> {

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database, ItemJob, timeOfId, type WorkerTransaction } from '@customer-platform/database';
 import { log } from '@customer-platform/http';
 import type { FieldValues } from '../../fields/field.js';
@@ -23,8 +24,14 @@ const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
  * is what failed a while ago, by its name.
  */
 const NEXT = `
-  SELECT ${JOB_COLUMNS} FROM object_index_jobs
-   WHERE definition_id || ' ' || number <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[]) AND ${DUE} ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED`;
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT ${JOB_COLUMNS} FROM object_index_jobs
+     WHERE organization_id = turn.organization_id AND definition_id || ' ' || number <> ALL($2::text[]) AND ${DUE}
+     ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS own
+   LIMIT 1`;
+const OWNERS = `
+  SELECT organization_id FROM object_index_jobs WHERE definition_id || ' ' || number <> ALL($1::text[]) AND ${DUE}
+   GROUP BY organization_id ORDER BY min(moved_at)`;
 const FIRST_BUILT = `
   SELECT ${JOB_COLUMNS} FROM object_index_jobs
    WHERE organization_id = $1 AND definition_id = $2 AND work = 'build' AND ${DUE}
@@ -74,8 +81,14 @@ export class IndexBuilder extends ItemJob<IndexJob> {
     database: Database,
     private readonly definitions: KnownDefinitions,
     clock: Clock,
+    tenants: Tenants,
   ) {
-    super({ name: JOB, takes: 'rows of object_index_jobs', everyMs: LOOK_EVERY_MS }, database, clock);
+    super(
+      { name: JOB, takes: 'rows of object_index_jobs', everyMs: LOOK_EVERY_MS },
+      database,
+      clock,
+      tenants,
+    );
   }
 
   protected override start(): void {
@@ -102,12 +115,19 @@ export class IndexBuilder extends ItemJob<IndexJob> {
     }
   }
 
-  protected async next(
+  protected owners(
     tx: WorkerTransaction,
     waiting: readonly string[],
-    resting: readonly string[],
+  ): Promise<Pick<IndexJob, 'organization_id'>[]> {
+    return tx.query(OWNERS, [waiting]);
+  }
+
+  protected async next(
+    tx: WorkerTransaction,
+    organizationIds: readonly string[],
+    waiting: readonly string[],
   ): Promise<IndexJob | undefined> {
-    const [job] = await tx.query<IndexJob>(NEXT, [waiting, resting]);
+    const [job] = await tx.query<IndexJob>(NEXT, [organizationIds, waiting]);
     return job;
   }
 

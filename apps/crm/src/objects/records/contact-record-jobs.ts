@@ -24,12 +24,17 @@ const BEGIN = `
      SET cursor_id = NULL, moved_at = clock_timestamp(),
          contacts = ARRAY(SELECT unnest(job.contacts) UNION SELECT unnest(excluded.contacts))
   RETURNING ${columnsOf('job')}`;
+const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
+/** SQL of the organizations of those that can go on, each with since when. `$1` are contacts that are left alone. */
+export const JOBS_BY_TURN = `
+  SELECT organization_id, moved_at FROM contact_record_jobs WHERE contact_id::text <> ALL($1::text[]) AND ${DUE}`;
 /** They take turns. */
 const NEXT = `
-  SELECT ${COLUMNS} FROM contact_record_jobs
-   WHERE contact_id::text <> ALL($1::text[]) AND organization_id <> ALL($2::uuid[])
-     AND moved_at <= statement_timestamp()::timestamptz(3)
-   ORDER BY moved_at LIMIT 1`;
+  SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
+    SELECT ${COLUMNS} FROM contact_record_jobs
+     WHERE organization_id = turn.organization_id AND contact_id::text <> ALL($2::text[]) AND ${DUE}
+     ORDER BY moved_at LIMIT 1) AS own
+   LIMIT 1`;
 const TAKE = `
   SELECT ${COLUMNS} FROM contact_record_jobs
    WHERE organization_id = $1 AND contact_id = $2 FOR UPDATE`;
@@ -47,13 +52,13 @@ export function beginJobs(tx: Transaction, contactIds: readonly string[]): Promi
   return tx.query<ContactRecordJob>(BEGIN, [tx.organizationId, contactIds]);
 }
 
-/** Whose turn it is, of none of the resting organizations. @param waiting contacts that are left alone for now */
+/** Whose turn it is, of the first of these organizations that has any. @param waiting contacts that are left alone for now */
 export async function nextJob(
   tx: WorkerTransaction,
+  organizationIds: readonly string[],
   waiting: readonly string[],
-  resting: readonly string[],
 ): Promise<ContactRecordJob | undefined> {
-  const [job] = await tx.query<ContactRecordJob>(NEXT, [waiting, resting]);
+  const [job] = await tx.query<ContactRecordJob>(NEXT, [organizationIds, waiting]);
   return job;
 }
 

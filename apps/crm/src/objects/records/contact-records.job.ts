@@ -1,13 +1,23 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { ContactFollower } from '@customer-platform/contact-refs';
 import { Clock, Database, ItemJob, type WorkerTransaction } from '@customer-platform/database';
 import { Erasures } from '@customer-platform/erasure';
-import { endErasure, erasureAtItsEnd, type ErasureAtItsEnd } from '../../contact-refs/erasures-under-way.js';
-import { nextJob, type ContactRecordJob } from './contact-record-jobs.js';
+import {
+  endErasure,
+  ERASURES_AT_THEIR_END,
+  erasureAtItsEnd,
+  type ErasureAtItsEnd,
+} from '../../contact-refs/erasures-under-way.js';
+import { JOBS_BY_TURN, nextJob, type ContactRecordJob } from './contact-record-jobs.js';
 import { RecordsOfContacts } from './records-of-contacts.js';
 
 const JOB = 'contact-records';
 const LOOK_EVERY_MS = 500;
+
+const OWNERS = `
+  SELECT organization_id FROM (${ERASURES_AT_THEIR_END} UNION ALL ${JOBS_BY_TURN}) AS item (organization_id, since)
+   GROUP BY organization_id ORDER BY min(since)`;
 
 type Item = ContactRecordJob | ErasureAtItsEnd;
 
@@ -23,20 +33,33 @@ export class ContactRecordsJob extends ItemJob<Item> {
     private readonly erasures: Erasures,
     private readonly follower: ContactFollower,
     clock: Clock,
+    tenants: Tenants,
   ) {
     super(
       { name: JOB, takes: 'rows of contact_record_jobs and contact_erasures', everyMs: LOOK_EVERY_MS },
       database,
       clock,
+      tenants,
     );
+  }
+
+  protected owners(
+    tx: WorkerTransaction,
+    waiting: readonly string[],
+  ): Promise<Pick<Item, 'organization_id'>[]> {
+    return tx.query(OWNERS, [waiting]);
   }
 
   protected async next(
     tx: WorkerTransaction,
+    organizationIds: readonly string[],
     waiting: readonly string[],
-    resting: readonly string[],
   ): Promise<Item | undefined> {
-    return (await erasureAtItsEnd(tx, waiting, resting)) ?? nextJob(tx, waiting, resting);
+    const ending = await erasureAtItsEnd(tx, organizationIds, waiting);
+    const before = ending
+      ? organizationIds.slice(0, organizationIds.indexOf(ending.organization_id))
+      : organizationIds;
+    return (await nextJob(tx, before, waiting)) ?? ending;
   }
 
   protected async work(tx: WorkerTransaction, item: Item): Promise<void> {
