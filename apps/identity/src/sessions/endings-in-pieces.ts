@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { systemActor, type AuditContext } from '@customer-platform/audit';
 import { Clock, Database, isAway, newId, type WorkerTransaction } from '@customer-platform/database';
-import { FailingPieces, type FailureAllowance } from '@customer-platform/http';
+import { FailingPieces, TurnLine, type FailureAllowance } from '@customer-platform/http';
 import type { EndedReason } from './session.dto.js';
 import { SessionEndings } from './session-endings.js';
 
@@ -18,11 +18,12 @@ export interface Ending {
   readonly byTime: boolean;
 }
 
-/** The organizations that have any, a page of them at a time. */
+/** The organizations that have any, each with its tenant. */
 const organizationsWith = ({ table, where }: Ending): string => `
-SELECT DISTINCT s.organization_id FROM ${table} s
- WHERE s.organization_id > $1 AND ${where}
- ORDER BY s.organization_id LIMIT ${String(MOST_AT_ONCE)}`;
+SELECT own.organization_id AS id, coalesce(owner.path[2], owner.path[1], own.organization_id) AS tenant
+  FROM (SELECT DISTINCT s.organization_id FROM ${table} s WHERE s.organization_id > $1 AND ${where}) AS own
+  LEFT JOIN organizations AS owner USING (organization_id)
+ ORDER BY own.organization_id`;
 
 const ofOrganization = ({ table, where, reason, byTime }: Ending, which: 'all but' | 'only'): string => `
 SELECT s.id, s.user_id, ${reason} AS reason FROM ${table} s
@@ -67,7 +68,10 @@ export class EndingsInPieces {
     private readonly clock: Clock,
   ) {}
 
-  /** Ends the others beside those that fail, of any organization. @throws what failed first */
+  /**
+   * Ends the others beside those that fail, of any organization: tenants take turns, and in a tenant its organizations.
+   * @throws what failed first
+   */
   async endAll(ending: Ending, actor: string, pass: Pass, told?: PieceEnded): Promise<number> {
     const failing = this.failing.get(ending) ?? new Map<string, FailingPieces<string>>();
     this.failing.set(ending, failing);
@@ -77,18 +81,29 @@ export class EndingsInPieces {
       else failures.push(error);
     };
     let ended = 0;
-    for await (const organizationId of this.organizationsWith(ending, pass)) {
-      if (failing.has(organizationId)) continue;
+    const tenants = new Map<string, string>();
+    const line = new TurnLine({ whoseTurn: (id) => tenants.get(id) });
+    const read = async (): Promise<string[]> => {
+      const owners = await this.organizationsWith(ending);
+      for (const { id, tenant } of owners) tenants.set(id, tenant);
+      return owners.map(({ id }) => id).filter((id) => !failing.has(id));
+    };
+    // Each has one piece after the other until none of its own is left.
+    const piece = async (organizationId: string): Promise<boolean> => {
       const context = systemActor(organizationId, newId(), actor);
+      let went = 0;
       try {
-        ended += await this.endAllOf(context, ending, pass, told);
-        pass.passed?.(organizationId);
+        went = await this.endSome(context, ending, told);
+        ended += went;
+        if (went < MOST_AT_ONCE) pass.passed?.(organizationId);
       } catch (error) {
         if (isAway(error)) fails(organizationId, error);
         else failing.set(organizationId, new FailingPieces());
       }
       pass.progressed();
-    }
+      return went === MOST_AT_ONCE;
+    };
+    await line.goThrough(read, piece, () => pass.stopping);
     for (const [organizationId, pieces] of [...failing]) {
       if (pass.stopping || pass.allowance.isSpent) break;
       failing.delete(organizationId);
@@ -115,39 +130,17 @@ export class EndingsInPieces {
     return ended;
   }
 
-  private async *organizationsWith(ending: Ending, pass: Pass): AsyncGenerator<string> {
-    for (let last: string | undefined = NOBODY; last !== undefined && !pass.stopping;) {
-      const values = this.values(last, ending);
-      const page = await this.database.acrossOrganizations((tx) =>
-        tx.query<{ organization_id: string }>(organizationsWith(ending), values),
-      );
-      for (const { organization_id: organizationId } of page) {
-        if (pass.stopping) return;
-        yield organizationId;
-      }
-      last = page.length === MOST_AT_ONCE ? page.at(-1)?.organization_id : undefined;
-    }
+  private organizationsWith(ending: Ending): Promise<{ id: string; tenant: string }[]> {
+    return this.database.acrossOrganizations((tx) =>
+      tx.query(organizationsWith(ending), this.values(NOBODY, ending)),
+    );
   }
 
   /**
-   * Each organization in transactions of its own: an ending locks the organization's epoch until the commit, and whoever
-   * holds that of one only can neither deadlock with another pass nor keep one organization waiting for another.
+   * Ends some of an organization in a transaction of its own: an ending locks the organization's epoch until the commit, and
+   * whoever holds that of one only can neither deadlock with another pass nor keep one organization waiting for another.
+   * @param only those; without it any
    */
-  private async endAllOf(
-    context: AuditContext,
-    ending: Ending,
-    pass: Pass,
-    told?: PieceEnded,
-  ): Promise<number> {
-    let ended = 0;
-    for (let step = MOST_AT_ONCE; step === MOST_AT_ONCE && !pass.stopping; ended += step) {
-      step = await this.endSome(context, ending, told);
-      pass.progressed();
-    }
-    return ended;
-  }
-
-  /** @param only those; without it any */
   private endSome(
     context: AuditContext,
     ending: Ending,

@@ -63,7 +63,7 @@ function explaining(reads: { sql: string; rows: number }[]): Database {
   const explained = (tx: WorkerTransaction): WorkerTransaction =>
     Object.assign(Object.create(tx) as WorkerTransaction, {
       query: async (sql: string, values: readonly unknown[] = []): Promise<unknown[]> => {
-        const [select] = /SELECT(?: DISTINCT)? (?:s|old)\.[^]* LIMIT \d+/.exec(sql) ?? [];
+        const [select] = /SELECT (?:s|old)\.[^]* LIMIT \d+|SELECT own\.[^]*/.exec(sql) ?? [];
         if (select !== undefined) {
           const [plan] = await tx.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
             `EXPLAIN (ANALYZE, FORMAT JSON) ${select}`,
@@ -96,6 +96,31 @@ it('the sweep reads open sessions alone, and what is removed is found by its end
   expect(reads.length).toBeGreaterThanOrEqual(4);
   for (const { sql, rows } of reads)
     expect({ sql, isShort: rows < 2 * OPEN }).toEqual({ sql, isShort: true });
+});
+
+it('the sweep ends those of tenants in turn, however many organizations one of them has', async () => {
+  const parent = await bench.organization();
+  const children: string[] = [];
+  for (let each = 0; each < 4; each += 1) children.push((await bench.organization()).id);
+  await bench.database.query(
+    `UPDATE organizations SET parent_id = $2, path = (SELECT path FROM organizations WHERE organization_id = $2) || organization_id
+      WHERE organization_id = ANY ($1)`,
+    [children, parent.id],
+  );
+  const neighbour = (await bench.organization()).id;
+  for (const id of [...children, neighbour]) await due(id, await bench.person(id), 1);
+  const endings = bench.app.app.get(SessionEndings, { strict: false });
+  const ended: string[] = [];
+  const noting = Object.assign(Object.create(endings) as SessionEndings, {
+    endAll: ((tx, context, which, reason) => {
+      ended.push(context.organizationId);
+      return endings.endAll(tx, context, which, reason);
+    }) satisfies SessionEndings['endAll'],
+  });
+  await new SessionSweep(bench.app.app.get(Database), noting, new Clock()).run();
+  const own = ended.filter((id) => children.includes(id) || id === neighbour);
+  expect(own).toHaveLength(5);
+  expect(own.indexOf(neighbour)).toBeLessThanOrEqual(1);
 });
 
 it('the sweep holds no organization while it waits for another', async () => {

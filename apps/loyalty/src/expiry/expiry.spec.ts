@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { jest } from '@jest/globals';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, Database } from '@customer-platform/database';
 import { metrics } from '@customer-platform/http';
 import {
@@ -46,7 +47,8 @@ const LATER = '2090-01-01T00:00:00.000Z';
 const aLot = (contact_id: string, points: number) =>
   world.post({ kind: 'adjust', contact_id, points, reason: 'x', expires_at: LATER });
 /** The sweep as another instance would run it. */
-const anotherSweep = () => new ExpirySweep(app.app.get(Database), app.app.get(LotExpiry), app.app.get(Clock));
+const anotherSweep = () =>
+  new ExpirySweep(app.app.get(Database), app.app.get(LotExpiry), app.app.get(Clock), app.app.get(Tenants));
 describe('a lot whose end has come', () => {
   it('is left out of `available` at once, and expires by itself, dated at its end', async () => {
     const contact_id = aContact();

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
+import { Tenants } from '@customer-platform/authorization';
 import { afterLocks, Clock, Database, isAway, type Transaction } from '@customer-platform/database';
-import { FailingPieces, FailureAllowance, ItemBackoff, WorkerJob } from '@customer-platform/http';
+import { FailingPieces, FailureAllowance, ItemBackoff, TurnLine, WorkerJob } from '@customer-platform/http';
 import { LotExpiry } from './lot-expiry.service.js';
 
 /** Its name in metrics and log lines. */
@@ -11,13 +12,11 @@ const LOTS_AT_ONCE = 500;
 /** Failures of a sweep end at the first that ran into its time limit, 15 s: lots of others that came due meanwhile are next. */
 const FAILURES_MS = 10_000;
 
-/** Finds those of every organization, soonest first, but for organizations of which a lot failed. */
-const FIND_DUE = `
-  SELECT organization_id, json_agg(json_build_object('lot', lot_id, 'ref', subject_ref)) AS lots
-    FROM (SELECT organization_id, subject_ref, lot_id FROM lot_balances
-           WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
-           ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}) AS due
-   GROUP BY organization_id`;
+/** Finds organizations with any, soonest first, but for those of which a lot failed. */
+const OWNERS = `
+  SELECT organization_id FROM lot_balances
+   WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
+   GROUP BY organization_id ORDER BY min(expires_at)`;
 
 /** Finds those of one organization, but for those that are known. */
 const FIND_OWN = `
@@ -37,15 +36,11 @@ interface Lot {
   readonly ref: string;
 }
 
-interface DueLots {
-  organization_id: string;
-  lots: Lot[];
-}
-
-/** Ends lots by itself, on as many instances as run. */
+/** Ends lots by itself, on as many instances as run: tenants take turns, and in a tenant its organizations. */
 @Injectable()
 export class ExpirySweep extends WorkerJob {
   private readonly backoff: ItemBackoff;
+  private readonly line: TurnLine;
   /** Organizations of which a lot failed: they come after all others; those tried last come last. */
   private readonly failing = new Map<string, FailingPieces<Lot>>();
   private running: Promise<number> | undefined;
@@ -54,9 +49,11 @@ export class ExpirySweep extends WorkerJob {
     private readonly database: Database,
     private readonly expiry: LotExpiry,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
     super({ name: JOB, takes: 'rows of lot_balances', everyMs: EVERY_MS });
     this.backoff = new ItemBackoff(JOB, clock);
+    this.line = new TurnLine(tenants);
   }
 
   protected override pass(): Promise<number> {
@@ -84,19 +81,31 @@ export class ExpirySweep extends WorkerJob {
   /** Ends lots of all organizations but those of which one failed. */
   private async endOthers(): Promise<number> {
     let ended = 0;
-    for (let went = true; went && !this.job.stopping;) {
-      const before = ended + this.failing.size;
-      const values = [this.clock.now(), [...this.failing.keys()]];
-      const due = await this.database.acrossOrganizations((tx) => tx.query<DueLots>(FIND_DUE, values));
-      for (const each of due) if (!this.job.stopping) ended += await this.endTogether(each);
+    const piece = async (organizationId: string): Promise<boolean> => {
+      const lots = await this.findOwn(organizationId, []);
+      const went = lots.length === 0 ? 0 : await this.endTogether(organizationId, lots);
+      ended += went;
       // What others are at is left to them, or to the next sweep.
-      went = ended + this.failing.size > before;
-    }
+      return went > 0;
+    };
+    await this.line.goThrough(
+      () => this.owners(),
+      piece,
+      () => this.job.stopping,
+    );
     return ended;
   }
 
+  private async owners(): Promise<string[]> {
+    const values = [this.clock.now(), [...this.failing.keys()]];
+    const rows = await this.database.acrossOrganizations((tx) =>
+      tx.query<{ organization_id: string }>(OWNERS, values),
+    );
+    return rows.map(({ organization_id: id }) => id);
+  }
+
   /** @throws what says that the database is away: the others would meet the same */
-  private async endTogether({ organization_id: organizationId, lots }: DueLots): Promise<number> {
+  private async endTogether(organizationId: string, lots: readonly Lot[]): Promise<number> {
     try {
       return await this.endAll(organizationId, lots);
     } catch (error) {

@@ -20,6 +20,7 @@ import { CreateTombstoneRows1768410000000 } from './1768410000000-create-tombsto
 import { FillTombstoneRows1768410001000 } from './1768410001000-fill-tombstone-rows.js';
 import { IndexRulesByDeletion1768428000000 } from './1768428000000-index-rules-by-deletion.js';
 import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-language.js';
+import { IndexEndingLotsByOrganization1769010000000 } from './1769010000000-index-ending-lots-by-organization.js';
 
 /** All of the module's migrations, in their order. */
 export const migrations = [
@@ -44,4 +45,5 @@ export const migrations = [
   FillTombstoneRows1768410001000,
   IndexRulesByDeletion1768428000000,
   SortNamesByLanguage1768431000000,
+  IndexEndingLotsByOrganization1769010000000,
 ];
