@@ -25,16 +25,16 @@ const WAKE = `
       JOIN contacts c ON c.organization_id = ref.organization_id AND c.merged_into = ref.id)
   RETURNING 1`;
 
-/** Walks from organization to organization. */
+/** Walks from the soonest of one organization to that of the next. */
 const OWNERS = `
   WITH RECURSIVE owners AS (
-    (SELECT organization_id AS id FROM event_waits ORDER BY organization_id LIMIT 1)
+    (SELECT organization_id AS id, due_at FROM event_waits ORDER BY organization_id, due_at LIMIT 1)
     UNION ALL
-    SELECT next.organization_id FROM owners, LATERAL (
-      SELECT w.organization_id FROM event_waits w WHERE w.organization_id > owners.id
-       ORDER BY w.organization_id LIMIT 1) AS next
+    SELECT next.organization_id, next.due_at FROM owners, LATERAL (
+      SELECT w.organization_id, w.due_at FROM event_waits w WHERE w.organization_id > owners.id
+       ORDER BY w.organization_id, w.due_at LIMIT 1) AS next
   )
-  SELECT id FROM owners`;
+  SELECT id FROM owners WHERE due_at <= $1 ORDER BY due_at`;
 
 /**
  * Some of each organization. It waits as long again as it has waited, at most a minute, and is looked at when its patience
@@ -111,9 +111,9 @@ export class EventWaits {
     if (rows.length > 0) tx.afterCommit(() => this.listener?.());
   }
 
-  /** The organizations of which any waits. */
-  async owners(tx: WorkerTransaction): Promise<string[]> {
-    const rows = await tx.query<{ id: string }>(OWNERS);
+  /** The organizations of which any is due, those that wait longest first. */
+  async owners(tx: WorkerTransaction, now: Date): Promise<string[]> {
+    const rows = await tx.query<{ id: string }>(OWNERS, [now]);
     return rows.map(({ id }) => id);
   }
 

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { jest } from '@jest/globals';
+import { Tenants } from '@customer-platform/authorization';
 import { Clock, newId } from '@customer-platform/database';
 import { DatabaseFault, eventually } from '@customer-platform/testing';
 import {
@@ -11,6 +13,7 @@ import {
   type MessagingWorld,
   type ShownSend,
 } from '../../messaging.fixture.js';
+import { EventWaits } from '../../people/event-waits/event-waits.repository.js';
 import { MOST_TRIES, ORGANIZATIONS_AT_ONCE } from './waiting-events.js';
 
 const HOUR_MS = 3_600_000;
@@ -133,6 +136,32 @@ describe('events that wait', () => {
   it('of several organizations ask core at the same time, of so many at most', async () => {
     await due(await waits(Array.from({ length: 3 * ORGANIZATIONS_AT_ONCE }, () => world.organization().id)));
     await eventually(() => expect(core.most).toBe(ORGANIZATIONS_AT_ONCE), { within: 20_000 });
+  });
+
+  it('of tenants are looked at in turn, however many organizations one of them has', async () => {
+    const [tenant, neighbour] = [newId(), newId()];
+    const children = Array.from({ length: 60 }, () => newId());
+    for (const id of children) world.app.registry.organization(id, { tenant });
+    world.app.registry.organization(neighbour, { tenant: neighbour });
+    const tenants = world.app.app.get(Tenants, { strict: false });
+    await eventually(() => {
+      expect(new Set(children.map((id) => tenants.of(id)))).toEqual(new Set([tenant]));
+    });
+    const waiting = await waits([...children, neighbour], { over: true });
+    const take = jest.spyOn(world.app.app.get(EventWaits, { strict: false }), 'take');
+    await due(waiting);
+    await eventually(async () => {
+      const left = await world.database.query('SELECT FROM event_waits WHERE event_id = ANY($1::uuid[])', [
+        waiting,
+      ]);
+      expect(left).toHaveLength(0);
+    });
+    const [owners = []] = take.mock.calls
+      .map(([, ids]) => ids)
+      .filter((ids) => ids.some((id) => children.includes(id)));
+    take.mockRestore();
+    expect(owners).toContain(neighbour);
+    expect(owners.length).toBeLessThan(children.length);
   });
 
   it('wait from now on when one fails after its time, and hold up no others', async () => {

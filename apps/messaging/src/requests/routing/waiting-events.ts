@@ -8,8 +8,9 @@ import {
   type WorkerTransaction,
 } from '@customer-platform/database';
 import { isInfrastructureError } from '@customer-platform/event-bus';
-import { ItemBackoff, log, PollingJob } from '@customer-platform/http';
+import { ItemBackoff, log, PollingJob, TurnLine } from '@customer-platform/http';
 import { ContactRefresh } from '../../people/contacts/contact-refresh.js';
+import { Tenants } from '../../background/organizations/tenants.js';
 import { ClaimsApart } from '../../background/jobs/claims-apart.js';
 import { MESSAGING_CONFIG, type MessagingConfig } from '../../vocabulary/config/messaging.config.js';
 import { EventWaits, type WaitingRef } from '../../people/event-waits/event-waits.repository.js';
@@ -18,6 +19,8 @@ import { Router } from './router.js';
 const EVERY_MS = 1_000;
 /** Organizations at the same time: a silent core costs each of them its time limit. */
 export const ORGANIZATIONS_AT_ONCE = 8;
+/** Organizations of one look: a tenant with many of them has its neighbours wait no longer. */
+const MOST_OF_A_LOOK = 32;
 /** So many failures, some minutes, say that it does not pass by itself. */
 export const MOST_TRIES = 10;
 /** Events of an organization, or their contacts, that one after another run into a time limit alone: then the others' turn comes. */
@@ -44,6 +47,7 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
   });
   private readonly backoff: ItemBackoff;
   private readonly claims: ClaimsApart<string>;
+  private readonly line: TurnLine;
 
   constructor(
     @Inject(MESSAGING_CONFIG) private readonly config: MessagingConfig,
@@ -52,9 +56,11 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     private readonly router: Router,
     private readonly refresh: ContactRefresh,
     private readonly clock: Clock,
+    tenants: Tenants,
   ) {
     this.backoff = new ItemBackoff('waiting-events', clock);
     this.claims = new ClaimsApart('waiting-event-claims', clock, (id: string) => id);
+    this.line = new TurnLine(tenants);
   }
 
   onApplicationBootstrap(): void {
@@ -67,18 +73,19 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     await this.looking.stop();
   }
 
-  /** Looks at some that are due, and then again while there are. */
+  /** Looks at some that are due, and then again while there are: tenants take turns, and in a tenant its organizations. */
   private async run(): Promise<boolean> {
-    const owners = await this.database.acrossOrganizations((tx) => this.waits.owners(tx));
+    const owners = await this.line.some(() => this.owners(), MOST_OF_A_LOOK);
     const due = await this.claims.take(owners, (some) =>
       this.database.acrossOrganizations((tx) => this.waits.take(tx, some, this.clock.now())),
     );
-    const organizations = Map.groupBy(due, (ref) => ref.organization_id).entries();
+    const refsOf = Map.groupBy(due, (ref) => ref.organization_id);
+    const organizations = owners.values();
     const lookAtThem = async (): Promise<void> => {
-      for (const [organizationId, refs] of organizations) {
+      for (const organizationId of organizations) {
         // What is left is due again a moment later, for another process.
         if (this.looking.stopping) return;
-        await this.look(organizationId, refs);
+        await this.look(organizationId, refsOf.get(organizationId) ?? []);
       }
     };
     await Promise.all(Array.from({ length: ORGANIZATIONS_AT_ONCE }, lookAtThem));
@@ -86,7 +93,13 @@ export class WaitingEvents implements OnApplicationBootstrap, OnApplicationShutd
     return due.length > 0;
   }
 
+  private async owners(): Promise<string[]> {
+    const owners = await this.database.acrossOrganizations((tx) => this.waits.owners(tx, this.clock.now()));
+    return owners.filter((id) => !this.claims.waits(id));
+  }
+
   private async look(organizationId: string, refs: readonly WaitingRef[]): Promise<void> {
+    if (refs.length === 0) return;
     const contactIds = [...new Set(refs.map((ref) => ref.contact_id))];
     await this.askCore({ organizationId, timeOuts: 0 }, this.inTurn(contactIds, String));
     await this.routeApart(
