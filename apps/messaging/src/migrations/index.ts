@@ -62,6 +62,7 @@ import { SortNamesByLanguage1768431000000 } from './1768431000000-sort-names-by-
 import { WithholdContacts1768930000000 } from './1768930000000-withhold-contacts.js';
 import { ForgetNamesOfFactors1768934000000 } from './1768934000000-forget-names-of-factors.js';
 import { KeepLiftedSuppressions1768942000000 } from './1768942000000-keep-lifted-suppressions.js';
+import { ForgetNamesOfEndedMails1769010000000 } from './1769010000000-forget-names-of-ended-mails.js';
 
 /** All migrations of messaging, oldest first. */
 export const migrations: MigrationClass[] = [
@@ -128,4 +129,5 @@ export const migrations: MigrationClass[] = [
   WithholdContacts1768930000000,
   ForgetNamesOfFactors1768934000000,
   KeepLiftedSuppressions1768942000000,
+  ForgetNamesOfEndedMails1769010000000,
 ];
