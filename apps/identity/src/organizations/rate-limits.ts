@@ -37,9 +37,19 @@ export function demandWithin(
 const MOST_CHILDREN = 1_000;
 const CHILDREN =
   'SELECT count(*)::int AS count FROM organizations WHERE parent_id = $1 AND deleted_at IS NULL';
+/** And so many beneath a tenant, on whatever level: what is bounded by tenant has to know whose each is. */
+const MOST_BENEATH = 10_000;
+/** Those who found beneath one tenant take turns, whatever the parent. */
+const TENANTS_TURN = `
+  SELECT pg_advisory_xact_lock(hashtextextended('organizations beneath ' || path[2]::text, 0))
+    FROM organizations WHERE organization_id = $1`;
+const BENEATH = `
+  SELECT count(*)::int AS count FROM organizations AS own
+   WHERE own.path @> ARRAY[(SELECT path[2] FROM organizations WHERE organization_id = $1)] AND own.organization_id <> own.path[2]
+     AND own.deleted_at IS NULL`;
 
 /**
- * Room for one more below a parent whose row the transaction holds the lock of. The root, whose tenants are the
+ * Room for one more below a parent whose row the transaction holds the lock of, and beneath its tenant. The root, whose tenants are the
  * platform's own business, has no such limit.
  * @throws Problem `limit_reached`
  */
@@ -49,7 +59,13 @@ export async function demandRoomBelow(
 ): Promise<void> {
   if (parent.isRoot) return;
   const [row] = await tx.query<{ count: number }>(CHILDREN, [parent.id]);
-  if (!row || row.count < MOST_CHILDREN) return;
-  const detail = `At most ${String(MOST_CHILDREN)} organizations stand directly below one.`;
-  throw new Problem('limit_reached', { detail, members: { limit: MOST_CHILDREN } });
+  if (row && row.count >= MOST_CHILDREN) throw tooMany(MOST_CHILDREN, 'directly below one');
+  await tx.query(TENANTS_TURN, [parent.id]);
+  const [all] = await tx.query<{ count: number }>(BENEATH, [parent.id]);
+  if (all && all.count >= MOST_BENEATH) throw tooMany(MOST_BENEATH, 'beneath one that stands below the root');
+}
+
+function tooMany(limit: number, where: string): Problem {
+  const detail = `At most ${String(limit)} organizations stand ${where}.`;
+  return new Problem('limit_reached', { detail, members: { limit } });
 }
