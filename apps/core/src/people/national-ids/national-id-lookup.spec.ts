@@ -111,6 +111,22 @@ describe('POST /v1/core/contacts/lookup', () => {
     expect(await auditOf(id)).toEqual([]);
   });
 
+  it('429 beyond 180 in a minute of a tenant, in however many organizations, and none of it to its neighbour', async () => {
+    const tenant = newId();
+    const { app } = world.core;
+    const key = { organizationId: newId(), permissions: PERMISSIONS, tenant };
+    const child = app.with(app.registry.key(key));
+    const now = new Date(Date.now() - (Date.now() % 60_000));
+    await world.query(
+      `INSERT INTO tenant_tallies (organization_id, name, began_at, count)
+       SELECT $1, 'national_id_lookups_of_tenant', began, 180
+         FROM unnest(ARRAY[$2::timestamptz, $2::timestamptz + interval '1 min']) AS began`,
+      [tenant, now],
+    );
+    expectProblem(await lookUp(child, RUT), 429, 'rate_limited');
+    expectStatus(await lookUp(world.anOrganization().caller, RUT), 200);
+  });
+
   it('403 without the permission, on record too', async () => {
     const { id } = world.anOrganization();
     const unable = world.core.app.as(

@@ -1,7 +1,7 @@
 import { newId } from '@customer-platform/database';
 import { expectProblem, expectStatus } from '@customer-platform/testing';
 import { ALL_PERMISSIONS, template } from '../../../messaging.fixture.js';
-import { CAMPAIGNS, CampaignWorld, counted, type CampaignShop } from '../campaign.fixture.js';
+import { CAMPAIGNS, CampaignShop, CampaignWorld, counted } from '../campaign.fixture.js';
 import type { CampaignCheckDto } from './campaign-check.dto.js';
 import { CHECKS_AT_ONCE } from './campaign-check.js';
 
@@ -312,5 +312,36 @@ describe('POST /v1/messaging/campaigns/{id}/check', () => {
     expectProblem(refused, 429, 'rate_limited');
     await Promise.all(under);
     expect(await check(shop, campaign)).toMatchObject({ complete: true, reachable: 1 });
+  });
+
+  it('is asked for no more often by a tenant with many organizations, and by its neighbour all the same', async () => {
+    const tenant = newId();
+    const { app } = world.messaging;
+    const child = async () => {
+      const id = newId();
+      const key = { organizationId: id, permissions: ALL_PERMISSIONS, tenant };
+      const shop = new CampaignShop(world, { id, api: app.with(app.registry.key(key)) });
+      return { shop, campaign: await shop.campaign(world.people(1)) };
+    };
+    const children = await Promise.all(Array.from({ length: CHECKS_AT_ONCE.ofTenant + 1 }, child));
+    const neighbour = world.organization();
+    const other = await neighbour.campaign(world.people(1));
+    const held = Promise.withResolvers<void>();
+    let reading = 0;
+    const all = Promise.withResolvers<void>();
+    world.beforeMembers = () => {
+      reading += 1;
+      if (reading === CHECKS_AT_ONCE.ofTenant) all.resolve();
+      return held.promise;
+    };
+    const last = children.pop();
+    if (!last) throw new Error('some are needed');
+    const under = children.map(({ shop, campaign }) => check(shop, campaign));
+    await all.promise;
+    const refused = await last.shop.api.post(pathOf(last.campaign));
+    const beside = check(neighbour, other);
+    held.resolve();
+    expectProblem(refused, 429, 'rate_limited');
+    await Promise.all([...under, beside]);
   });
 });
