@@ -1,7 +1,13 @@
 import { mkdir, readdir, rename, rmdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newId } from '@customer-platform/database';
-import { consumedEvents, type Caller, type Fault, type WorkScenario } from '@customer-platform/testing';
+import {
+  consumedEvents,
+  failuresOf,
+  type Caller,
+  type Fault,
+  type WorkScenario,
+} from '@customer-platform/testing';
 import { anAuditEntry, publishAudit } from './audit-log/audit-log.fixture.js';
 import { aTrack, type TestCore } from './core.fixture.js';
 import { send } from './imports/import.fixture.js';
@@ -230,6 +236,10 @@ export class CoreScenarios {
         await this.query(OLD_EVENTS, [organizationId, rows]);
       },
       fault: (organizationId) => this.deleting('events', organizationId),
+      told: async (organizationId) => {
+        await this.query(PERIOD, [organizationId]);
+        return failuresOf('organization-retention');
+      },
       left: async (organizationId) => {
         // A pass that asked identity before it knew of the period has forgotten it since.
         await this.query(PERIOD, [organizationId]);

@@ -56,7 +56,7 @@ it.each(JOBS)('%s of tenants are done in turn, however many organizations one ha
   await give([neighbour], new Date(Date.now() - 60_000));
   const left = (ids: readonly string[]): Promise<unknown[]> =>
     crm.database.query(`SELECT FROM ${table} WHERE organization_id = ANY($1::uuid[])`, [ids]);
-  const job = crm.app.app.get(type, { strict: false }) as unknown as { runNext(): Promise<boolean> };
+  const job = crm.app.app.get<{ runNext(): Promise<boolean> }>(type, { strict: false });
   expect([await job.runNext(), await job.runNext()]).toEqual([true, true]);
   expect(await left([neighbour])).toHaveLength(0);
   expect(await left(children)).toHaveLength(CHILDREN - 1);

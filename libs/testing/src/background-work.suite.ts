@@ -163,7 +163,8 @@ function until(work: BackgroundWork, assertion: () => Promise<void>): Promise<vo
   return eventually(look, { within: WITHIN_MS, every: 100 });
 }
 
-async function failuresOf(name: string): Promise<number> {
+/** How often the work has told of a failure. */
+export async function failuresOf(name: string): Promise<number> {
   const text = await metrics.getSingleMetricAsString('job_failures_total');
   const line = text.split('\n').find((one) => one.includes(`{job_name="${name}"}`));
   return Number(line?.split(' ').at(-1) ?? 0);

@@ -1,6 +1,7 @@
 export { buildAll, cacheFolder, freePorts, runScript, WORKSPACE } from './app-process.js';
 export { axeFindings } from './axe.js';
 export {
+  failuresOf,
   itHoldsUpNoOther,
   type BackgroundWorkOptions,
   type WorkingModule,
