@@ -9,6 +9,8 @@ const INSERT = 'INSERT INTO jobs (organization_id, id) SELECT $1, unnest($2::uui
 interface Job {
   readonly id: string;
   readonly refused?: boolean;
+  /** Runs into the time limit of a statement; alone once this has come. */
+  readonly slowAfter?: Promise<unknown>;
 }
 
 describe('calls performed in groups', () => {
@@ -24,11 +26,18 @@ describe('calls performed in groups', () => {
 
   const perform = async (tx: Transaction, jobs: readonly Job[]): Promise<(StoredAnswer | Error)[]> => {
     groups.push(jobs);
+    const slow = jobs.find(({ slowAfter }) => slowAfter !== undefined);
+    if (slow) await runOut(tx, jobs.length === 1 ? slow.slowAfter : undefined);
     const accepted = jobs.filter(({ refused }) => refused !== true).map(({ id }) => id);
     await tx.query(INSERT, [tx.organizationId, accepted]);
     return jobs.map(({ id, refused }) =>
       refused === true ? new Problem('reference_not_found') : { status: 201, headers: {}, body: { id } },
     );
+  };
+  const runOut = async (tx: Transaction, after?: Promise<unknown>): Promise<void> => {
+    await after;
+    await tx.query('SET LOCAL statement_timeout = 1');
+    await tx.query('SELECT pg_sleep(5)');
   };
   const batched = () => new IdempotentCalls(world.database, new Clock(), 'a secret').batched<Job>(perform);
   const aCall = (organizationId: string, body: unknown = {}): IdempotentCall => ({
@@ -116,5 +125,20 @@ describe('calls performed in groups', () => {
     );
     expect(await stored(organizationId)).toEqual([taken, ...good].sort());
     expect(groups.some((group) => group.length > 1)).toBe(true);
+  });
+
+  it('answers the others while one takes its time and fails', async () => {
+    const calls = batched();
+    const organizationId = anOrganization().id;
+    const good = Array.from({ length: 12 }, () => newId());
+    const others = Promise.withResolvers<unknown>();
+    const slow = calls.run(aCall(organizationId), { id: newId(), slowAfter: others.promise });
+    const refused = expect(slow).rejects.toMatchObject({ code: 'dependency_unavailable' });
+    const answers = good.map((id) => calls.run(aCall(organizationId), { id }));
+    void Promise.allSettled(answers).then(others.resolve);
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(good.map(() => 201));
+    await refused;
+    expect(await stored(organizationId)).toEqual(good.sort());
+    expect(groups[0]).toHaveLength(13);
   });
 });

@@ -1,7 +1,7 @@
 import { Batcher, type StoredAnswer, turns } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Database } from '../database.js';
-import { isDatabaseUnavailable } from '../errors.js';
+import { isAway, isTransient } from '../errors.js';
 import type { Transaction } from '../transaction.js';
 import {
   inProgress,
@@ -54,7 +54,9 @@ export class BatchedCalls<Item> {
     this.groups = new Batcher({
       run: (group) => this.performGroup(group),
       parallel: GROUPS_AT_ONCE,
-      singlyAfter: (error) => !isDatabaseUnavailable(error),
+      // One that runs into a time limit holds up no other; its own caller asks again.
+      singlyAfter: (error) => !isAway(error),
+      isSlow: isTransient,
     });
   }
 

@@ -157,6 +157,20 @@ describe('a batcher of what comes meanwhile', () => {
     ]);
   });
 
+  it('goes on with others beside one that takes long alone, as many at once as batches may be', async () => {
+    const { batcher, faulty, goOn, begun, runs } = aDoubler(2);
+    faulty.add(1);
+    const [slow, ...others] = [1, 2, 3, 4].map((piece) => batcher.add(piece));
+    const failed = expect(slow).rejects.toThrow('at fault');
+    await goOn(1);
+    await begun(3);
+    expect(runs.slice(1).map(({ pieces }) => pieces)).toEqual([[1], [2]]);
+    for (const run of [3, 4, 5]) await goOn(run);
+    expect(await Promise.all(others)).toEqual([4, 6, 8]);
+    await goOn(2);
+    await failed;
+  });
+
   it('does not try item by item after a failure of all', async () => {
     const { batcher, leave, goOn, runs } = aDoubler();
     leave();

@@ -15,8 +15,8 @@ interface BatcherOptions<Item, Result> {
   /** How many batches of one place may be worked on at once; default 1. */
   readonly parallel?: number;
   /**
-   * Whether a batch that failed so is worked on again item by item, so that nobody bears another's fault: `run` must be
-   * repeatable where it throws. Default: never.
+   * Whether a batch that failed so is worked on again item by item, so that nobody bears another's fault, as many at once as
+   * batches may be: `run` must be repeatable where it throws. Default: never.
    */
   readonly singlyAfter?: (error: unknown) => boolean;
   /** Tells whether an item that failed so alone took long. After two in a row the rest fail as the batch did. Default: never. */
@@ -132,20 +132,25 @@ export class Batcher<Item, Result = void> {
     }
   }
 
+  /** As many at once as batches may be: beside one that takes long the others go on. */
   private async settleSingly(batch: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
+    const rest = batch.values();
     let slow = 0;
-    for (const one of batch) {
-      if (slow === MOST_SLOW) {
-        one.done.reject(error);
-        continue;
+    const one = async (): Promise<void> => {
+      for (const waiting of rest) {
+        if (slow >= MOST_SLOW) {
+          waiting.done.reject(error);
+          continue;
+        }
+        await this.settle([waiting]);
+        const failure = await waiting.done.promise.then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        slow = failure !== undefined && this.options.isSlow?.(failure) ? slow + 1 : 0;
       }
-      await this.settle([one]);
-      const failure = await one.done.promise.then(
-        () => undefined,
-        (reason: unknown) => reason,
-      );
-      slow = failure !== undefined && this.options.isSlow?.(failure) ? slow + 1 : 0;
-    }
+    };
+    await Promise.all(Array.from({ length: this.parallel }, one));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Inject, Injectable } from '@nestjs/common';
-import { Clock, Database, isDatabaseUnavailable } from '@customer-platform/database';
+import { Clock, Database, isAway, isTransient } from '@customer-platform/database';
 import { ApplicationPassport, Batcher, CredentialStrategy, rawBodyOf } from '@customer-platform/http';
 import { pinnedFetch } from '@customer-platform/outbound';
 import { Problem } from '@customer-platform/problem-json';
@@ -16,6 +16,8 @@ import { UsedTokens } from './used-tokens.js';
 /** The patience for what a webhook asks for while its caller waits: a certificate, a confirmation. */
 const FETCH_MS = 5_000;
 const MOST_FETCHED_BYTES = 64 * 1024;
+/** While one waits for its rows another goes on. */
+const READINGS_AT_ONCE = 2;
 
 /** Whose account reports: an organization's channel, or the platform's own. */
 interface Reporter {
@@ -45,7 +47,9 @@ export class ProviderSignatureStrategy extends CredentialStrategy('provider_sign
   /** Read for each call anew, for a secret that was replaced is not good any more; calls at once share the reading. */
   private readonly accounts = new Batcher<AccountPlace, Account | undefined>({
     run: (places) => this.database.acrossOrganizations((tx) => this.plans.accountsOf(tx, places)),
-    singlyAfter: (error) => !isDatabaseUnavailable(error),
+    parallel: READINGS_AT_ONCE,
+    singlyAfter: (error) => !isAway(error),
+    isSlow: isTransient,
   });
 
   private readonly tools: WebhookTools;
