@@ -43,10 +43,10 @@ export class InternalMembersController {
       const {
         organizationId,
         organization,
-        principal,
+        principal: { type, id },
         restriction = null,
       } = await this.members.member(token);
-      return { organizationId, organization, principal, restriction };
+      return { organizationId, organization, principal: { type, id }, restriction };
     } catch (error) {
       // A status of its own would be taken for one about the calling module.
       if (error instanceof Problem && REFUSALS.includes(error.code)) return { refused: error.code };

@@ -15,7 +15,7 @@ import type { MemberConsentDto } from './member.dto.js';
 const AT = '/consents';
 const METHOD = 'member';
 /** How a contact can be gone. */
-const GONE: readonly string[] = ['not_found', 'resource_deleted', 'contact_merged'];
+const GONE: readonly string[] = ['not_found', 'resource_deleted'];
 
 /** What a member has agreed to, and says now. */
 @Injectable()
@@ -69,7 +69,10 @@ export class MemberConsentsService {
   /** The contact of the token, locked so that what held before is what held before. */
   private async subject(tx: Transaction, { principal }: RequestContext): Promise<ConsentSubject> {
     try {
-      const contactId = await this.contacts.survivorOf(tx, principal.id);
+      // Since the token was looked at they may be merged, or have parted: for others nobody speaks.
+      const holder = await this.contacts.lockHolder(tx, principal.issuedTo ?? principal.id);
+      if (!holder) return refuseGone();
+      const { contactId } = holder;
       return { contactId, ids: await this.contacts.lockForWrite(tx, contactId) };
     } catch (error) {
       if (error instanceof Problem && GONE.includes(error.code)) refuseGone();

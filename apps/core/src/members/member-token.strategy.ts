@@ -49,8 +49,9 @@ export class MemberTokenStrategy extends CredentialStrategy('member_token') {
       this.contacts.active(tx, claims.contactId),
     );
     if (!contact || isBefore(claims.issuedAt, contact.members_from)) throw new Problem('invalid_token');
-    const principal = { type: 'member', id: contact.id } as const;
-    return { organizationId, organization, principal, actor: principal, permissions: new Set(), restriction };
+    const actor = { type: 'member', id: contact.id } as const;
+    const principal = { ...actor, issuedTo: claims.contactId };
+    return { organizationId, organization, principal, actor, permissions: new Set(), restriction };
   }
 
   /** A key that may no longer exchange tokens vouches for nobody, nor does a signing key that was taken away. */

@@ -1,8 +1,9 @@
 import { Clock, SigningKeys } from '@customer-platform/database';
 import { PERMISSIONS } from '@customer-platform/permissions';
-import { eventually, type Caller } from '@customer-platform/testing';
+import { behindLock, eventually, type Caller } from '@customer-platform/testing';
 import { startCore, START_MS, type TestCore } from '../core.fixture.js';
 import { grantAhead } from '../people/consents/consent.fixture.js';
+import { merge, undo } from '../people/merges/merge.fixture.js';
 import { aMember, aMemberWorld, asMember, ME, type MemberWorld } from './member.fixture.js';
 import { MemberTokens } from './member-tokens.js';
 
@@ -311,6 +312,29 @@ describe('a member token ends', () => {
       [world.organizationId],
     );
     expect(rows).toEqual([{ contact_id: survivor.contactId }]);
+  });
+
+  it('nor when it parts from another at that moment: it speaks for itself', async () => {
+    const other = await aMember(core, world.organizationId);
+    const admin = core.app.as(world.organizationId, ['core.contacts.merge']);
+    const done = await merge(admin, { id: other.contactId }, { id: world.contactId });
+    const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    let said: Promise<{ status: number }> | undefined;
+    await behindLock(
+      core.database,
+      { sql: 'SELECT FROM contacts WHERE id = $1 FOR UPDATE', values: [other.contactId] },
+      () => undo(admin, done),
+      async () => {
+        said = member.patch(CONSENTS, { consents: [{ purpose: 'loyalty', status: 'denied' }] });
+        await eventually(async () => expect(await core.database.query(waiting)).toHaveLength(2));
+      },
+    );
+    expect((await said)?.status).toBe(200);
+    const rows = await core.database.query<{ contact_id: string }>(
+      `SELECT contact_id FROM consent_events WHERE organization_id = $1`,
+      [world.organizationId],
+    );
+    expect(rows).toEqual([{ contact_id: world.contactId }]);
   });
 
   it('503 while it cannot be asked who vouches for it', async () => {

@@ -6,6 +6,8 @@ import { clientAddress } from './client-address.js';
 interface Principal {
   readonly type: 'api_key' | 'user' | 'oauth_client' | 'organization' | 'member' | 'system';
   readonly id: string;
+  /** The contact that a token of a member was issued to, which may be merged into `id` by now. */
+  readonly issuedTo?: string;
 }
 
 /** The principal as the audit log records it; `impersonatorId` is the user who acts as another. */

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '@customer-platform/database';
-import type { FilterValue, ListFilter, ListQuery } from '@customer-platform/http';
+import { turns, type FilterValue, type ListFilter, type ListQuery } from '@customer-platform/http';
 import { Problem } from '@customer-platform/problem-json';
 import type { Contact } from './contact.entity.js';
 import { STATE_COLUMNS, stateOf } from '../../vocabulary/contacts/shared-contact.js';
@@ -44,6 +44,9 @@ const FAMILIES = `
     SELECT family.holder, merged.id FROM contacts AS merged JOIN family ON merged.merged_into = family.id
      WHERE merged.organization_id = $1)
   SELECT holder, array_agg(id) AS ids FROM family GROUP BY holder`;
+
+/** Each is a merge or an undo that committed since the contact was looked at. */
+const HOLDER_TURNS = 10;
 
 /** The state of a contact. */
 export type Standing = Pick<Contact, 'id' | 'mergedInto' | 'deletedAt' | 'erasedAt'>;
@@ -100,20 +103,25 @@ export class ContactLookup {
   /**
    * Whoever has the history of this id now, locked: the contact itself or its survivor, soft-deleted or not.
    * Undefined for one that was erased.
+   * @throws Problem `dependency_unavailable` when it keeps being merged and parted
    */
   async lockHolder(
     tx: Transaction,
     id: string,
   ): Promise<{ contactId: string; ids: readonly string[] } | undefined> {
-    const contactId = await this.survivorOf(tx, id);
-    const [contact] = await tx.query<Standing>(`${STANDING} FOR NO KEY UPDATE`, [
-      tx.organizationId,
-      contactId,
-    ]);
-    // Merged in the moment before the lock: the next holder.
-    if (contact?.mergedInto) return this.lockHolder(tx, contact.mergedInto);
-    if (!contact || stateOf(contact) === 'erased') return undefined;
-    return { contactId, ids: await this.familyOf(tx, contactId) };
+    for await (const _ of turns({ most: HOLDER_TURNS })) {
+      const contactId = await this.survivorOf(tx, id);
+      const [contact] = await tx.query<Standing>(`${STANDING} FOR NO KEY UPDATE`, [
+        tx.organizationId,
+        contactId,
+      ]);
+      // A merge or an undo in the moment before the lock: somebody else has it.
+      if ((await this.survivorOf(tx, id)) !== contactId) continue;
+      if (!contact || stateOf(contact) === 'erased') return undefined;
+      return { contactId, ids: await this.familyOf(tx, contactId) };
+    }
+    const detail = 'The contact keeps being merged; try again shortly.';
+    throw new Problem('dependency_unavailable', { detail });
   }
 
   /** Where the merges of a contact end: itself if it is not merged. */
