@@ -167,6 +167,14 @@ export class ConsentRecorder {
     return latest ? new Date(Math.max(now.getTime(), latest.getTime() + steps)) : now;
   }
 
+  /** The present, not before the merges of these contacts, by whatever clock: what is said now is said since. */
+  private async sinceMerges(tx: Transaction, given: readonly NewRecord[]): Promise<Date> {
+    const now = this.clock.now();
+    const ids = given.flatMap(({ subject }) => (subject.ids.length > 1 ? subject.ids : []));
+    const mergedAt = ids.length > 0 ? await this.consents.mergedAt(tx, ids) : undefined;
+    return mergedAt && mergedAt > now ? mergedAt : now;
+  }
+
   /** At most one of each contact. */
   private async append(
     tx: Transaction,
@@ -174,7 +182,8 @@ export class ConsentRecorder {
     given: readonly NewRecord[],
     options: AppendOptions,
   ): Promise<ConsentEventRow[]> {
-    const { cause, toldBefore, onlyNews = false, recordedAt = this.clock.now() } = options;
+    const { cause, toldBefore, onlyNews = false } = options;
+    const recordedAt = options.recordedAt ?? (await this.sinceMerges(tx, given));
     const undated = given.filter(({ prepared }) => prepared.occurred_at === null);
     const ids = undated.flatMap(({ subject }) => subject.ids);
     const present = options.present ?? (await this.presentOf(tx, ids, 1, recordedAt));

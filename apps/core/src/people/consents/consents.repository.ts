@@ -98,6 +98,10 @@ const LATEST = `
      SELECT occurred_at FROM consent_events WHERE organization_id = $1 AND contact_id = contact.id
       ORDER BY occurred_at DESC, id DESC LIMIT 1) AS last`;
 
+const MERGED_AT = `
+  SELECT max(merged_at) AS at FROM contact_merges
+   WHERE organization_id = $1 AND survivor_id = ANY($2::uuid[]) AND status = 'merged'`;
+
 /**
  * The pairs for which a repeated grant stands against a refusal, though nothing was granted since by the person: each
  * refusal as in STATES_OF_PAIRS, with its time.
@@ -241,6 +245,12 @@ export class ConsentsRepository {
   async latest(tx: Transaction, ids: readonly string[]): Promise<Date | undefined> {
     if (ids.length === 0) return undefined;
     const [row] = await tx.query<{ at: Date | null }>(LATEST, [tx.organizationId, ids]);
+    return row?.at ?? undefined;
+  }
+
+  /** When the latest merge into one of these contacts was carried out that stands; undefined where there is none. */
+  async mergedAt(tx: Transaction, ids: readonly string[]): Promise<Date | undefined> {
+    const [row] = await tx.query<{ at: Date | null }>(MERGED_AT, [tx.organizationId, ids]);
     return row?.at ?? undefined;
   }
 

@@ -124,6 +124,22 @@ describe('the consents of merged contacts', () => {
     expect(await statesOf(caller, merged)).toEqual({ email: 'withdrawn', push: 'granted' });
   });
 
+  it('withdrawals go to both though the clock of the merge went ahead', async () => {
+    const { caller } = world.anOrganization();
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    for (const one of [survivor, merged]) await say(caller, one, [GRANTED(9)]);
+    const done = await merge(caller, survivor, merged);
+    await world.query(`UPDATE contact_merges SET merged_at = merged_at + interval '5 s' WHERE id = $1`, [
+      done.merge_id,
+    ]);
+    await say(caller, survivor, [REFUSED('withdrawn', 0)]);
+    await undo(caller, done);
+    expect([await statesOf(caller, survivor), await statesOf(caller, merged)]).toEqual([
+      { all: 'withdrawn' },
+      { all: 'withdrawn' },
+    ]);
+  });
+
   it('a withdrawal from one channel outlives the return of a grant for all', async () => {
     const { caller } = world.anOrganization();
     const [survivor, merged] = [await world.created(caller), await world.created(caller)];
@@ -227,5 +243,38 @@ describe('the consents of merged contacts', () => {
     ]);
     const times = ofSurvivor.map(({ time }) => time);
     expect([...times].sort()).toEqual(times);
+  });
+
+  it('are told of who comes back, too, where a grant has ended meanwhile', async () => {
+    const { id, caller } = world.anOrganization();
+    const probe = kafkaProbe(world.core.app);
+    probe.collect('core');
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    const soon = { expires_at: new Date(Date.now() + 2_000).toISOString(), occurred_at: daysAgo(5) };
+    const body = { purpose: 'marketing', status: 'granted', notice_version: '1', method: 'form', ...soon };
+    expectStatus(await caller.post(at(merged, '/consents'), body), 201);
+    const done = await merge(caller, survivor, merged);
+    await probe.expectEvents('core.consent.expired.v1', id, 1);
+    await undo(caller, done);
+    expect(await statesOf(caller, merged)).toEqual({ all: 'expired' });
+    await eventually(() => {
+      const told = probe.events('core.consent.recorded.v1', id);
+      expect(told.findLast(({ data }) => data.contact_id === merged.id)?.data.status).toBe('expired');
+    });
+  });
+
+  it('are told of a survivor who never said anything as what neither permits nor forbids', async () => {
+    const { id, caller } = world.anOrganization();
+    const probe = kafkaProbe(world.core.app);
+    probe.collect('core');
+    const [survivor, merged] = [await world.created(caller), await world.created(caller)];
+    await say(caller, merged, [REFUSED('withdrawn', 5, 'email'), GRANTED(5, 'sms')]);
+    await undo(caller, await merge(caller, survivor, merged));
+    expect(await statesOf(caller, survivor)).toEqual({});
+    const told = await probe.expectEvents('core.consent.recorded.v1', id, 6);
+    const ofSurvivor = told.filter(({ data }) => data.contact_id === survivor.id);
+    expect(ofSurvivor.map(({ data }) => `${data.channel ?? ''} ${data.status}`).sort()).toEqual([
+      ...['email expired', 'email withdrawn', 'sms expired', 'sms granted'],
+    ]);
   });
 });

@@ -114,12 +114,13 @@ export class MergeConsents {
     recordedAt: Date,
   ): Promise<void> {
     await this.shareRefusals(tx, context, of, merge.at);
+    await this.tellEnded(tx, context, of);
     const subject = { contactId: of.survivorId, ids: of.survivor };
     const now = await this.recorder.presentOf(tx, [...of.survivor, ...of.merged]);
     for (const { pair, before, own } of await this.partedPairs(tx, of, merge, now)) {
       const live = await this.consents.stateOf(tx, of.survivor, pair, now);
       if (!live) {
-        await this.tell(tx, context, of.survivorId, pair, gone(before, now), before.status);
+        await this.tell(tx, context, of.survivorId, pair, gone(now), before.status);
         continue;
       }
       const { status, event_id: id } = own ?? live;
@@ -160,6 +161,18 @@ export class MergeConsents {
       const copy = { ...row, id: newId(), ...actorOf(context) };
       await this.recorder.record(tx, context, subject, copy, { cause: 'merge' });
     }
+  }
+
+  /** Tells the end of what the other was granted: meanwhile it was told of the survivor, if at all. */
+  private async tellEnded(
+    tx: Transaction,
+    context: AuditContext,
+    { merged, mergedId }: MergedConsents,
+  ): Promise<void> {
+    const states = await this.consents.allStates(tx, merged, await this.recorder.presentOf(tx, merged));
+    for (const { purpose, channel, ...state } of states)
+      if (state.status === 'expired')
+        await this.tell(tx, context, mergedId, { purpose, channel }, state, 'granted');
   }
 
   private async pairsOf(tx: Transaction, ids: readonly string[], now: Date): Promise<Pair[]> {
@@ -215,9 +228,12 @@ export class MergeConsents {
   }
 }
 
-/** Nothing was ever said of the survivor itself: to whoever keeps states, as good as a grant that has ended. */
-function gone({ status }: DecidedState, now: Date): Pick<DecidedState, 'status' | 'occurred_at'> {
-  return { status: status === 'granted' ? 'expired' : status, occurred_at: now };
+/**
+ * Nothing was ever said of the survivor itself: to whoever keeps states, as good as a grant that has ended, which neither
+ * permits nor forbids.
+ */
+function gone(now: Date): Pick<DecidedState, 'status' | 'occurred_at'> {
+  return { status: 'expired', occurred_at: now };
 }
 
 function allChannelsFirst<P extends Pair>(pairs: readonly P[]): P[] {
