@@ -121,10 +121,11 @@ export class PlatformLives implements LifeWorld {
     return found;
   }
 
-  async checkModules({ id }: LifeOrganization, deeds: LifeRecord): Promise<void> {
+  async checkModules({ id, callers }: LifeOrganization, deeds: LifeRecord): Promise<void> {
     await this.checkKnown(id);
     await this.checkNotes(id, deeds);
     await this.checkDeclined(id, deeds);
+    await this.checkConsents(id, callers()[0], deeds);
     await this.checkOnce(id, deeds);
   }
 
@@ -176,6 +177,25 @@ export class PlatformLives implements LifeWorld {
     for (const person of declined) {
       const { id, gone } = people.of(person);
       if (gone === undefined) expect([person, found.has(`contact:${id}`)]).toEqual([person, true]);
+    }
+  }
+
+  /** Checks that messaging knows what core says of marketing; of what was never said it may know that it is over. */
+  private async checkConsents(organizationId: string, caller: Caller, { people }: LifeRecord): Promise<void> {
+    const sql = `SELECT contact_id AS id, status FROM consents
+                  WHERE organization_id = $1 AND purpose = 'marketing' AND channel = ''`;
+    const rows = await this.platform.query<{ id: string; status: string }>('messaging', sql, [
+      organizationId,
+    ]);
+    const known = new Map(rows.map(({ id, status }) => [id, status]));
+    for (const { id, into, gone } of people.list()) {
+      if (into !== undefined || gone !== undefined) continue;
+      const { body } = await caller.get<{ data?: { channel: string | null; status: string }[] }>(
+        `/v1/core/contacts/${id}/consents?purpose=marketing`,
+      );
+      const said = body.data?.find(({ channel }) => channel === null)?.status;
+      const may = said === undefined ? [undefined, 'expired'] : [said];
+      expect([id, may]).toEqual([id, expect.arrayContaining([known.get(id)])]);
     }
   }
 

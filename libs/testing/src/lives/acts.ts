@@ -2,7 +2,16 @@
 export const ACTS = [
   ...(['merge', 'undo', 'erase', 'delete', 'restore', 'purge', 'import', 'archive', 'seal anew'] as const),
   ...(['grant', 'withdraw', 'grant late', 'withdraw late', 'grant ahead', 'short grant'] as const),
-  ...(['refuse all', 'event', 'event again', 'replay', 'pass on', 'withdraw meanwhile'] as const),
+  ...([
+    'refuse all',
+    'event',
+    'event again',
+    'replay',
+    'pass on',
+    'disagree',
+    'archive of two',
+    'withdraw meanwhile',
+  ] as const),
   ...(['note', 'decline', 'stop', 'start'] as const),
 ];
 /** One of {@link ACTS}. */

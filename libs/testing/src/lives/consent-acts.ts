@@ -1,4 +1,5 @@
 import type { Answer, Caller } from '../caller.js';
+import { eventually } from '../eventually.js';
 import type { Pick } from './acts.js';
 import { at } from './calls.js';
 import type { ConsentModel, Word } from './consent-model.js';
@@ -16,6 +17,8 @@ const REFUSED_AT_ONCE = 20;
 /** Says what people of a life say of marketing: each word goes to the service and to the model. */
 export class ConsentActs {
   private days = 0;
+  /** When the last short grant ends. */
+  private endsAt = 0;
 
   constructor(
     private readonly world: LifeWorld,
@@ -64,9 +67,15 @@ export class ConsentActs {
   }
 
   async grantShortly(person: number): Promise<Answer<unknown>> {
-    const expires_at = new Date(Date.now() + SHORT_MS).toISOString();
+    this.endsAt = Date.now() + SHORT_MS;
+    const expires_at = new Date(this.endsAt).toISOString();
     const answer = await this.askToSay(person, 'granted', { expires_at });
     if (answer.status === 201) this.consents.leaveOpen(person);
     return answer;
+  }
+
+  /** Resolves once the last short grant has ended. */
+  untilOver(): Promise<void> {
+    return eventually(() => expect(Date.now()).toBeGreaterThan(this.endsAt));
   }
 }

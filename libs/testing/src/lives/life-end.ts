@@ -1,7 +1,7 @@
 import { strFromU8, unzipSync } from 'fflate';
 import { eventually } from '../eventually.js';
 import type { Caller } from '../caller.js';
-import { at, CONTACTS, MERGE, REQUESTS } from './calls.js';
+import { aPurchase, at, CONTACTS, MERGE, REQUESTS, taken } from './calls.js';
 import type { LifeRecord } from './life-record.js';
 import type { LifeOrganization, LifeWorld } from './life-world.js';
 import { hasTwin, PEOPLE } from './people.js';
@@ -24,6 +24,7 @@ export class LifeEnd {
   async check(): Promise<void> {
     for (const id of this.deeds.erasures) await this.world.completed(this.organization, id);
     await this.imported();
+    await this.sendAgain();
     await eventually(() => this.checkEvents(), SETTLED);
     await this.checkConsents();
     for (const archive of this.deeds.archives) await this.checkArchive(archive);
@@ -67,6 +68,17 @@ export class LifeEnd {
       const { body } = await this.caller.get<{ state: string }>(`${REQUESTS}/${id}`);
       expect(['completed', 'rejected']).toContain(body.state);
     }, SETTLED);
+  }
+
+  /** Somebody else uses the keys of events that are erased: they stay used. */
+  private async sendAgain(): Promise<void> {
+    const { people, events } = this.deeds;
+    const other = people.list().find(({ gone, deleted }) => gone === undefined && deleted !== true);
+    if (!other) return;
+    for (const { person, key, isStored } of events)
+      if (isStored && people.of(person).gone === 'erased')
+        await taken(this.caller, aPurchase(other.externalId, 'something else', key));
+    await this.processed();
   }
 
   private async checkConsents(): Promise<void> {

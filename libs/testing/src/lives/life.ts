@@ -74,7 +74,8 @@ export class Life {
     const phone = person === 1 ? { phone: `+56${this.national}` } : {};
     const passport = person === 2 ? { national_id: { type: 'PASSPORT', value: mark.toUpperCase() } } : {};
     const created = await this.caller.post<{ id: string }>(CONTACTS, {
-      ...{ first_name: 'Ana', country: 'AR' },
+      // Each has an attribute of their own, which merges pass on, too.
+      ...{ first_name: 'Ana', country: 'AR', attributes: { [`of_${String(person)}`]: own.email } },
       ...own,
       ...phone,
       ...passport,
@@ -154,6 +155,10 @@ export class Life {
         return this.words.refuseAll(person);
       case 'pass on':
         return this.passOn(person);
+      case 'disagree':
+        return this.disagree(person);
+      case 'archive of two':
+        return this.archiveOfTwo(person);
       case 'withdraw meanwhile':
         return this.withdrawMeanwhile(person);
       case 'note':
@@ -229,13 +234,28 @@ export class Life {
     return answer;
   }
 
-  /** Passes what one has to the last of a chain, and back. */
+  /** One has refused, the other agrees: together the refusal holds, and after they parted each one's own word. */
+  private async disagree(person: number): Promise<Answer<unknown> | undefined> {
+    const other = (person + 1) % PEOPLE;
+    await this.words.say(other, 'withdraw');
+    const kind = this.pick(3);
+    if (kind === 0) await this.words.grantShortly(person);
+    else await this.words.say(person, kind === 1 ? 'grant late' : 'grant');
+    await this.merge(person, other);
+    if (kind === 0) await this.words.untilOver();
+    const answer = await this.undo();
+    if (answer && answer.status >= 500) return answer;
+    return this.pick(2) === 0 ? this.words.say(person, 'withdraw late') : answer;
+  }
+
+  /** Passes what one has to the last of a chain, and back; some want all of it erased then. */
   private async passOn(person: number): Promise<Answer<unknown> | undefined> {
     const [next, last] = [(person + 1) % PEOPLE, (person + 2) % PEOPLE];
     await this.merge(next, person);
     await this.merge(last, next);
     await this.undo();
-    return this.undo();
+    const answer = await this.undo();
+    return this.pick(2) === 0 ? this.erase(person) : answer;
   }
 
   /** Of one's own, and of all that are in it: an erasure takes the family. */
@@ -276,15 +296,22 @@ export class Life {
     return answer;
   }
 
-  private async archive(person: number): Promise<Answer<unknown>> {
+  private async archive(person: number, isAwaited = this.pick(2) === 0): Promise<Answer<unknown>> {
     const body = { type: 'access', contact_id: this.people.of(person).id, verification: VERIFICATION };
     const answer = await this.caller.post<{ id: string; contact_id: string }>(REQUESTS, body);
     if (answer.status !== 202) return answer;
     // Of who is merged it is asked for the one in whom they are.
     this.archives.push({ id: answer.body.id, person: this.people.withId(answer.body.contact_id) });
     // Some of them are there before anything else happens.
-    if (this.pick(2) === 0 && this.stopped.length === 0) await this.end().made(answer.body.id);
+    if (isAwaited && this.stopped.length === 0) await this.end().made(answer.body.id);
     return answer;
+  }
+
+  /** Made while another is in them, who parts then. */
+  private async archiveOfTwo(person: number): Promise<Answer<unknown> | undefined> {
+    await this.merge(person, (person + 1) % PEOPLE);
+    await this.archive(person, true);
+    return this.undo();
   }
 
   /** Replaces the platform's keys: what is sealed opens to the same, and is another text. */

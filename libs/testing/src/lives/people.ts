@@ -82,15 +82,15 @@ export class People {
   }
 
   /**
-   * Whether a file may have given the number to another, who has it then in their own right: to whoever was one with its
-   * holder for a time, or to anybody once the holder was deleted.
+   * Tells whether a file may have given the number to another, who has it then in their own right: to whoever was one with
+   * its holder for a time, also where it named the holder, or to anybody once the holder was deleted.
    */
   private mayHavePhoneOfOther(): boolean {
     const holder = this.all.findIndex(({ phone }) => phone !== undefined);
+    const met = this.met[holder] ?? new Set();
     return this.all.some(
       ({ imported }, each) =>
-        imported === true &&
-        (this.all[holder]?.deleted === true || (each !== holder && this.met[holder]?.has(each) === true)),
+        imported === true && (this.all[holder]?.deleted === true || (met.size > 1 && met.has(each))),
     );
   }
 }
