@@ -8,6 +8,7 @@ import type deliverability from './deliverability/messages.en.json';
 import type contacts from './contacts/messages.en.json';
 import type home from './home/messages.en.json';
 import type imports from './imports/messages.en.json';
+import type drafts from './drafts/messages.en.json';
 import type lists from './lists/messages.en.json';
 import type invitation from './invitation/messages.en.json';
 import type objects from './objects/messages.en.json';
@@ -38,6 +39,7 @@ interface Messages {
   contacts: typeof contacts;
   home: typeof home;
   imports: typeof imports;
+  drafts: typeof drafts;
   lists: typeof lists;
   invitation: typeof invitation;
   objects: typeof objects;

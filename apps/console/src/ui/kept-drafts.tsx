@@ -49,7 +49,7 @@ interface KeptDraft<Text> {
  * @param name of the form, with the id of what it changes
  */
 export function useKeptDraft<Text>(name: string): KeptDraft<Text> {
-  const t = useTranslations('ui');
+  const t = useTranslations('drafts');
   const key = useDraftKey(name);
   const [found] = useState(() => drafts.get(key) as Text | undefined);
   const [isOld, setIsOld] = useState(found !== undefined);
@@ -82,7 +82,7 @@ export function useKeptDraft<Text>(name: string): KeptDraft<Text> {
 
 /** Says where a form holds a text from before that is not in sight, and leads there. */
 export function KeptElsewhere({ name, onOpen }: { name: string; onOpen: () => void }): ReactNode {
-  const t = useTranslations('ui');
+  const t = useTranslations('drafts');
   const key = useDraftKey(name);
   if (!isDraftKept(key)) return null;
   return (
