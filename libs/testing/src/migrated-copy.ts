@@ -37,11 +37,13 @@ export async function copyMigrated(options: MigratedCopyOptions): Promise<Provis
     await server.query(
       `CREATE DATABASE ${database} TEMPLATE ${template} OWNER ${module}_owner STRATEGY FILE_COPY`,
     );
+    // Who may connect to a database is not copied; the roles are there since the template was made.
+    await server.query(`REVOKE ALL ON DATABASE ${database} FROM PUBLIC;
+      GRANT CONNECT ON DATABASE ${database} TO ${module}_app`);
   } finally {
     await server.end();
   }
-  // Who may connect to a database is not copied.
-  return provision(options, database);
+  return addressesOf(options);
 }
 
 async function isThere(server: Client, database: string): Promise<boolean> {
@@ -68,6 +70,16 @@ function provision(
     ownerPassword: password,
     appPassword: password,
   });
+}
+
+/** Of a copy, by the roles that its template was provisioned with. */
+function addressesOf({ module, database, password }: MigratedCopyOptions): ProvisionedDatabase {
+  const address = (username: string): string => {
+    const url = new URL(requiredVariable('TEST_POSTGRES_URL'));
+    Object.assign(url, { username, password, pathname: `/${database}` });
+    return url.toString();
+  };
+  return { url: address(`${module}_app`), ownerUrl: address(`${module}_owner`) };
 }
 
 /** Begins with what the run's teardown drops by: another run may have other sources. */
