@@ -11,8 +11,8 @@ import {
   eventually,
   type Page,
   type PlatformUnderTest,
+  sharedBrowser,
   START_WITHIN_MS,
-  startChromium,
   type Tenant,
 } from '@customer-platform/testing';
 import { journeyPlatform } from './journey.fixture.js';
@@ -69,13 +69,10 @@ describe('senders, on the platform', () => {
     let browser: Browser;
     let shop: Server;
     beforeAll(async () => {
-      browser = await startChromium();
+      browser = await sharedBrowser();
       shop = await aShop();
     });
-    afterAll(async () => {
-      await browser.close();
-      shop.close();
-    });
+    afterAll(() => void shop.close());
 
     async function aPage(context: Context, externalId: string): Promise<Page> {
       const page = await context.newPage();
