@@ -35,7 +35,7 @@ function authorizeUrl(parameters: Record<string, string> = {}): string {
 
 describe('a page of another site', () => {
   it('frames nothing of the Console: the browser shows that it was refused', async () => {
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const silently = { prompt: 'none', redirect_uri: at(CONSOLE_PATHS.silent) };
     const page = await stranger.open(visitor.page);
     for (const path of [
@@ -66,7 +66,7 @@ describe('a page of another site', () => {
   });
 
   it('neither hears a token nor changes anything by messages to a Console that it opened', async () => {
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const page = await stranger.open(visitor.page);
     const opened = page.waitForEvent('popup');
     await page.evaluate((url) => Object.assign(window, { prey: window.open(url) }), at(CONSOLE_PATHS.home));
@@ -96,7 +96,7 @@ describe('a page of another site', () => {
   });
 
   it('is not where an address of the Console leads', async () => {
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     const host = new URL(stranger.url).host;
     await stranger.settled();
@@ -169,7 +169,8 @@ describe('who has signed out', () => {
       first_name: name,
       external_id: name,
     });
-    const visitor = await bench.ownerAt(`contacts/${id}`);
+    const visitor = await bench.signedIn(bench.owner);
+    await visitor.open(`contacts/${id}`);
     const { page } = visitor;
     await visitor.isAt(name);
     const other = await page.context().newPage();
@@ -235,7 +236,7 @@ describe('two tabs of two organizations', () => {
 describe('whatever is named to do harm', () => {
   it('is text on every page, and breaks no policy', async () => {
     const paths = await nameAllToDoHarm(bench);
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     const broken: string[] = [];
     await page.exposeFunction('noteViolation', (said: string) => broken.push(said));
@@ -257,7 +258,7 @@ describe('whatever is named to do harm', () => {
       default_locale: 'es',
       locales: { es: { subject: 'Gracias', html: hostileMail(stranger.url) } },
     });
-    const visitor = await bench.ownerAt(`messages/templates/${id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${id}`);
     const { page } = visitor;
     await stranger.settled();
     const outside = page.url();

@@ -50,7 +50,7 @@ describe('a campaign', () => {
   it('is written, says to how many it goes, is run, followed, and leads to its sends', async () => {
     const list = await aList(2);
     const name = `Primavera ${randomUUID().slice(0, 8)} ${MARKUP}`;
-    const visitor = await bench.ownerAt('messages');
+    const visitor = await bench.ownerBackAt('messages');
     const { page, dialog } = visitor;
     await page.getByRole('main').getByRole('link', { name: 'Campañas' }).click();
     await page.getByRole('button', { name: 'Nueva campaña' }).click();
@@ -88,7 +88,7 @@ describe('a campaign', () => {
 
   it('rests, goes on, and is run again where it may repeat', async () => {
     const { id } = await aCampaign({ paused: true, repeatable: true });
-    const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
     await run(visitor, '1 contacto');
     await dialog.getByText('en pausa').first().waitFor();
@@ -106,7 +106,7 @@ describe('a campaign', () => {
 
   it('is canceled while it rests, and nothing of it leaves', async () => {
     const { id } = await aCampaign({ paused: true });
-    const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
     await run(visitor, '1 contacto');
     await dialog.getByRole('button', { name: 'Cancelar lo pendiente' }).click();
@@ -129,7 +129,7 @@ describe('a campaign', () => {
       locales: { es: { subject, html: '<p>Hola</p>' } },
     });
     const { id, name } = await aCampaign({ template_id: broken }, 2);
-    const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/campaigns?open=${id}`);
     const { page, dialog } = visitor;
     await dialog.getByRole('button', { name: 'Ejecutar', exact: true }).click();
     await dialog.getByText('El mensaje no se puede generar').waitFor();
@@ -145,7 +145,7 @@ describe('a campaign', () => {
 
   it('that two change says what the other wrote, and lets one choose', async () => {
     const { id } = await aCampaign();
-    const visitor = await bench.ownerAt(`messages/campaigns?open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/campaigns?open=${id}`);
     const { dialog } = visitor;
     await dialog.getByRole('button', { name: 'Editar' }).click();
     const [mine, theirs] = [`Mía ${randomUUID()}`, `De otra persona ${randomUUID()}`];
@@ -172,7 +172,7 @@ describe('deliverability', () => {
   it('is told for all, by campaign and for one, and leads to the sends behind it', async () => {
     const { id, name } = await aCampaign({}, 2);
     expectStatus(await bench.tenant.admin.post(`${CAMPAIGNS}/${id}/run`), 202);
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     const figures = page.getByRole('region', { name: 'Resumen' });
     await eventually(async () => {

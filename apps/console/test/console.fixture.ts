@@ -4,6 +4,7 @@ import {
   END_WITHIN_MS,
   eventually,
   expectStatus,
+  type Page,
   PlatformUnderTest,
   sharedBrowser,
   sharedPlatform,
@@ -33,6 +34,7 @@ export const DESK_AND_PHONE: readonly Eyes[] = [
   { scheme: 'dark', width: 360, locale: 'en' },
 ];
 
+type Cookies = Awaited<ReturnType<ReturnType<Page['context']>['cookies']>>;
 type Variables = Readonly<Record<string, Record<string, string>>>;
 
 /**
@@ -78,6 +80,9 @@ export class ConsoleBench {
   owner: Staff;
   private chromium: Browser;
   private visitors: Visitor[] = [];
+  /** Of the browser in which the owner came last. */
+  private cookies: Cookies = [];
+
   private own: PlatformUnderTest | undefined;
 
   async start(variables?: Variables): Promise<void> {
@@ -212,6 +217,19 @@ export class ConsoleBench {
   async ownerAt(path: string, eyes?: Eyes): Promise<Visitor> {
     const visitor = await this.signedIn(this.owner, eyes);
     await visitor.open(path);
+    return visitor;
+  }
+
+  /**
+   * The owner, back on a page of the organization: the first time it leads to signing in, then the provider knows the
+   * browser, as it does one that was closed and comes back.
+   */
+  async ownerBackAt(path: string, eyes?: Eyes): Promise<Visitor> {
+    const visitor = await this.visitor(eyes);
+    const context = visitor.page.context();
+    await context.addCookies(this.cookies);
+    await visitor.arrive(`o/${this.tenant.slug}/${path}`, this.owner);
+    this.cookies = await context.cookies();
     return visitor;
   }
 }

@@ -10,7 +10,7 @@ beforeAll(() => prepareShop(bench));
 describe('who opens a contact', () => {
   it('sees a purchase come as one chain: the segment it led into, its points, its mail and the times between', async () => {
     const { externalId, email } = await bench.contact({ first_name: 'Matilde' });
-    const visitor = await bench.ownerAt('contacts');
+    const visitor = await bench.ownerBackAt('contacts');
     const { page } = visitor;
     // The row of the list before goes away under whoever has it in hand.
     const found = page.waitForResponse((answer) => answer.url().includes('q=matilde'));
@@ -37,7 +37,7 @@ describe('who opens a contact', () => {
 
   it('writes a note, changes it, deletes it and takes that back', async () => {
     const { id } = await bench.contact({ first_name: 'Berta' });
-    const visitor = await bench.ownerAt(`contacts/${id}/notes`);
+    const visitor = await bench.ownerBackAt(`contacts/${id}/notes`);
     const { page } = visitor;
     await page
       .getByRole('textbox', { name: 'Escribe una nota' })
@@ -58,7 +58,7 @@ describe('who opens a contact', () => {
   it('finds nothing there of another contact, wherever the history leads', async () => {
     const first = await bench.contact({ first_name: 'Fresia' });
     await bench.contact({ first_name: 'Gracia' });
-    const visitor = await bench.ownerAt(`contacts/${first.id}/profile`);
+    const visitor = await bench.ownerBackAt(`contacts/${first.id}/profile`);
     const { page } = visitor;
     await visitor.menu.getByRole('link', { name: 'Contactos', exact: true }).click();
     const found = page.waitForResponse((answer) => answer.url().includes('q=gracia'));
@@ -86,7 +86,7 @@ describe('who opens a contact', () => {
     const in_app = { enabled: true, provider: 'inbox', consent_mode: 'opt_in' };
     const put = { body: { ...body, channels: { ...body.channels, in_app } } };
     expectStatus(await bench.tenant.admin.call('PUT', settings, put), 200);
-    const visitor = await bench.ownerAt(`contacts/${id}/consents`);
+    const visitor = await bench.ownerBackAt(`contacts/${id}/consents`);
     const { page } = visitor;
     await page
       .getByText('En la app: el marketing llega solo a quienes otorgaron su consentimiento.')
@@ -102,7 +102,7 @@ describe('who opens a contact', () => {
 
   it('is shown what somebody else changed meanwhile, and chooses', async () => {
     const { id } = await bench.contact({ first_name: 'Dora' });
-    const visitor = await bench.ownerAt(`contacts/${id}/profile`);
+    const visitor = await bench.ownerBackAt(`contacts/${id}/profile`);
     const { page } = visitor;
     await page.getByRole('button', { name: 'Editar', exact: true }).click();
     await page.getByRole('textbox', { name: 'Apellido' }).fill('Mistral');
@@ -119,7 +119,7 @@ describe('an address with something in it that no page knows', () => {
   it.each(['messages/suppressions', 'messages', 'contacts', 'segments', 'loyalty', 'campaigns'])(
     'shows %s all the same',
     async (path) => {
-      const visitor = await bench.ownerAt(`${path}?utm_source=mail&channel=pigeon&q=42`);
+      const visitor = await bench.ownerBackAt(`${path}?utm_source=mail&channel=pigeon&q=42`);
       await visitor.settled();
       expect(await visitor.page.getByRole('alert').allTextContents()).toEqual([]);
       expect(visitor.page.url()).not.toContain('utm_source');
@@ -127,7 +127,7 @@ describe('an address with something in it that no page knows', () => {
   );
 
   it('shows each list by what it knows of states, kinds, orders, ids and times', async () => {
-    const visitor = await bench.ownerAt('messages');
+    const visitor = await bench.ownerBackAt('messages');
     const refused: string[] = [];
     for (const path of WRONGLY_FILTERED) {
       await visitor.open(path);
@@ -174,7 +174,7 @@ describe('who merges two contacts', () => {
   it('sees before what stays, is led from the old one to the new, and takes it back', async () => {
     const kept = await bench.contact({ first_name: 'Elsa', last_name: 'Kept' });
     const other = await bench.contact({ first_name: 'Elsa', last_name: 'Other' });
-    const visitor = await bench.ownerAt(`contacts/merge?survivor=${kept.id}&merged=${other.id}`);
+    const visitor = await bench.ownerBackAt(`contacts/merge?survivor=${kept.id}&merged=${other.id}`);
     const { page } = visitor;
     await page
       .getByRole('row', { name: /Apellido/ })
@@ -205,7 +205,7 @@ describe('texts of customers', () => {
     });
     const note = { contact_id: id, body: `<script>window.hacked=1</script>\n${'z'.repeat(9_000)}` };
     expectStatus(await bench.tenant.admin.post('/v1/crm/notes', note), 201);
-    const visitor = await bench.signedIn(bench.owner, { width: 360 });
+    const visitor = await bench.ownerBackAt('', { width: 360 });
     const { page } = visitor;
     for (const path of ['contacts', `contacts/${id}/profile`, `contacts/${id}/notes`, `contacts/${id}`]) {
       await visitor.open(path);

@@ -20,7 +20,7 @@ async function takeSecret(visitor: Visitor, name: string): Promise<string> {
 
 describe('API keys', () => {
   it('are made with a role of their own, used, rotated, revoked, and refused within a second', async () => {
-    const visitor = await bench.ownerAt('developers/keys');
+    const visitor = await bench.ownerBackAt('developers/keys');
     const { page } = visitor;
     await page.getByRole('button', { name: 'Crear clave' }).click();
     const form = page.getByRole('dialog');
@@ -58,7 +58,7 @@ describe('dead letters', () => {
       when: `NEW.event = 'poison'`,
     });
     await bench.track('poison', MARKUP);
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     const finding = page.getByRole('link', { name: /eventos? fallidos? esperan?/ });
     await eventually(async () => {
@@ -79,7 +79,7 @@ describe('dead letters', () => {
 
 describe('webhook endpoints', () => {
   it('are made with a secret shown once, switched off with its reason, changed, deleted and taken back', async () => {
-    const visitor = await bench.ownerAt('developers/webhooks');
+    const visitor = await bench.ownerBackAt('developers/webhooks');
     const { page } = visitor;
     await page.getByRole('button', { name: 'Agregar endpoint' }).click();
     const form = page.getByRole('dialog');
@@ -188,7 +188,7 @@ describe('event taxonomies', () => {
       );
       expect(events.body.data).toHaveLength(1);
     });
-    const visitor = await bench.ownerAt('developers/taxonomies');
+    const visitor = await bench.ownerBackAt('developers/taxonomies');
     const { page } = visitor;
     await visitor.row('ecommerce').click();
     const panel = page.getByRole('dialog', { name: 'ecommerce' });
@@ -213,7 +213,7 @@ describe('attributes', () => {
   it('are declared by keyboard, and given another type after a look at what that would lose', async () => {
     await bench.made('/v1/core/contacts', { external_id: 'sized', attributes: { size: '41' } });
     await bench.made('/v1/core/contacts', { external_id: 'unsized', attributes: { size: 'doce' } });
-    const visitor = await bench.ownerAt('attributes');
+    const visitor = await bench.ownerBackAt('attributes');
     const { page } = visitor;
     await page.getByText('Aún no hay atributos definidos').waitFor();
     await page.getByRole('button', { name: 'Nuevo atributo' }).press('Enter');
@@ -257,14 +257,14 @@ describe('attributes', () => {
 
 describe('the reference', () => {
   it('finds a route by its permission', async () => {
-    const visitor = await bench.ownerAt('developers/reference?q=core.jobs.replay');
+    const visitor = await bench.ownerBackAt('developers/reference?q=core.jobs.replay');
     await visitor.row('/v1/core/dead-letters/{id}/replay').waitFor();
   });
 });
 
 describe('the audit log', () => {
   it('says that its chain is intact, finds what was done, and is exported as filtered', async () => {
-    const visitor = await bench.ownerAt('audit?module=identity');
+    const visitor = await bench.ownerBackAt('audit?module=identity');
     const { page } = visitor;
     await page.getByText(/La cadena de .* está intacta/).waitFor();
     await page.getByRole('row').nth(1).waitFor();

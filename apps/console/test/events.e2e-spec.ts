@@ -14,7 +14,7 @@ const HOSTILE = [
 
 describe('live events', () => {
   it('shows an event as it is stored, opens it, and a link to it shows the same', async () => {
-    const visitor = await bench.ownerAt('events');
+    const visitor = await bench.ownerBackAt('events');
     const { page } = visitor;
     await visitor.isAt('Eventos en vivo');
     await bench.track('purchase_completed', 'ana', { amount: 12_990, currency: 'CLP' });
@@ -29,7 +29,7 @@ describe('live events', () => {
   });
 
   it('stands still when paused, says how many came, and goes on', async () => {
-    const visitor = await bench.ownerAt('events?external_id=paused');
+    const visitor = await bench.ownerBackAt('events?external_id=paused');
     const { page } = visitor;
     await bench.track('before', 'paused');
     await visitor.row('before').waitFor();
@@ -43,7 +43,7 @@ describe('live events', () => {
   });
 
   it('is told by the stream, and goes on where it was when it is cut off', async () => {
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     const streams: (string | undefined)[] = [];
     let lists = 0;
@@ -72,7 +72,7 @@ describe('live events', () => {
   });
 
   it('shows whatever events are called as text, also what they hold', async () => {
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     const { page } = visitor;
     for (const name of HOSTILE)
       await bench.track(name, 'hostile', { note: name, [name.slice(0, 50)]: HOSTILE });

@@ -6,9 +6,8 @@ const bench = consoleBench();
 it('are tried, begun, followed to their end, and tell what was wrong', async () => {
   const mark = randomUUID().slice(0, 8);
   const rows = [`${mark}-1;Ana Ñandú;ana.${mark}@example.com`, `${mark}-2;<b>Luis</b>;=nothing`];
-  const visitor = await bench.signedIn(bench.owner);
+  const visitor = await bench.ownerBackAt('contacts');
   const { page, dialog } = visitor;
-  await visitor.open('contacts');
   await page.getByRole('main').getByRole('link', { name: 'Importaciones' }).click();
   await page.getByText('Aún no hay importaciones').waitFor();
   await page.getByRole('button', { name: 'Importar un archivo' }).click();

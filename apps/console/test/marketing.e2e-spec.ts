@@ -12,7 +12,7 @@ describe('segments', () => {
     const { externalId } = await bench.contact({ first_name: MARKUP, attributes: { plan: 'pro' } });
     await bench.contact({ first_name: MARKUP, attributes: { plan: 'free' } });
     const name = `Pro ${externalId} ${MARKUP}`;
-    const visitor = await bench.ownerAt('segments/new');
+    const visitor = await bench.ownerBackAt('segments/new');
     const { page } = visitor;
     await page.getByLabel('Nombre').fill(name);
     await page.getByRole('button', { name: 'Atributo', exact: true }).click();
@@ -37,7 +37,7 @@ describe('segments', () => {
 
 describe('numbers', () => {
   it('are read as the language of the page writes them, and none becomes another', async () => {
-    const visitor = await bench.ownerAt('segments/new');
+    const visitor = await bench.ownerBackAt('segments/new');
     const { page } = visitor;
     await page.getByRole('button', { name: 'Atributo', exact: true }).click();
     await page.getByLabel('Atributo o campo').fill('attributes.spent');
@@ -67,7 +67,7 @@ describe('messages', () => {
   it('are written, previewed, sent for an event, and read with their states', async () => {
     const event = `order_${randomUUID().slice(0, 8)}`;
     const name = `Recibo ${event} ${MARKUP}`;
-    const visitor = await bench.ownerAt('messages/templates/new');
+    const visitor = await bench.ownerBackAt('messages/templates/new');
     const { page, dialog } = visitor;
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('Asunto').fill('Recibo {{ event.properties.number }}');
@@ -109,7 +109,7 @@ describe('messages', () => {
 
   it('to who is suppressed are not sent, and say why', async () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt('messages/suppressions');
+    const visitor = await bench.ownerBackAt('messages/suppressions');
     const { page, dialog } = visitor;
     await page.getByRole('button', { name: 'Suprimir dirección' }).click();
     await dialog.getByLabel('dirección', { exact: true }).fill(email);
@@ -126,7 +126,7 @@ describe('messages', () => {
   });
 
   it('leave by channels whose secrets are set and never shown, and whose settings two may change', async () => {
-    const visitor = await bench.ownerAt('messages/channels?open=sms');
+    const visitor = await bench.ownerBackAt('messages/channels?open=sms');
     const { page, dialog } = visitor;
     await dialog.getByLabel('Proveedor').selectOption('twilio');
     await dialog.getByLabel('Remitente').fill('+56961234567');
@@ -157,7 +157,7 @@ describe('points', () => {
   it('come by a rule that is written, are adjusted and reversed, and say what they came from', async () => {
     const event = `visit_${randomUUID().slice(0, 8)}`;
     const { externalId, id, email } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt('loyalty/rules?open=new');
+    const visitor = await bench.ownerBackAt('loyalty/rules?open=new');
     const { page, dialog } = visitor;
     await dialog.getByLabel('Nombre', { exact: true }).fill(`${event} ${MARKUP}`);
     await dialog.getByLabel('Nombre del evento').fill(event);
@@ -209,7 +209,7 @@ describe('points', () => {
       '/v1/loyalty/summary',
     );
     expect(body.kinds.adjust.count).toBeGreaterThan(200);
-    const { page } = await bench.signedIn(bench.owner);
+    const { page } = await bench.ownerBackAt('');
     const adjusted = page.locator('dl > div').filter({ hasText: 'ajustados' });
     await adjusted.getByText(new Intl.NumberFormat('es-CL').format(body.kinds.adjust.points)).waitFor();
     const sent = await bench.tenant.admin.get<{ totals: { sends: number } }>('/v1/messaging/deliverability');
@@ -223,7 +223,7 @@ describe('points', () => {
 describe('requests of persons', () => {
   it('are taken down, extended, verified, and completed by four receipts, and the person is gone', async () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt('privacy');
+    const visitor = await bench.ownerBackAt('privacy');
     const { page, dialog } = visitor;
     await page.getByRole('button', { name: 'Nueva solicitud' }).click();
     await dialog.getByLabel('Tipo', { exact: true }).selectOption('erasure');
@@ -264,7 +264,7 @@ describe('requests of persons', () => {
 
   it('for access end in a file to hand over', async () => {
     const { id } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt(`privacy?contact_id=${id}&open=new`);
+    const visitor = await bench.ownerBackAt(`privacy?contact_id=${id}&open=new`);
     const { page, dialog } = visitor;
     await dialog.getByRole('button', { name: 'Crear solicitud' }).click();
     await dialog.getByRole('button', { name: 'Verificar', exact: true }).click();
@@ -281,7 +281,7 @@ describe('requests of persons', () => {
 
   it('that staff carries out are completed by what was done', async () => {
     const { id } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt(`privacy?contact_id=${id}&open=new`);
+    const visitor = await bench.ownerBackAt(`privacy?contact_id=${id}&open=new`);
     const { dialog } = visitor;
     await dialog.getByLabel('Tipo', { exact: true }).selectOption('opposition');
     await dialog.getByLabel('Propósitos a los que se opone').fill('marketing');
@@ -300,7 +300,7 @@ describe('requests of persons', () => {
 
   it('are rejected with a ground, found by an identity, and only read by who may only read', async () => {
     const { id, email } = await bench.contact({ first_name: MARKUP });
-    const visitor = await bench.ownerAt('privacy?open=new');
+    const visitor = await bench.ownerBackAt('privacy?open=new');
     const { dialog } = visitor;
     await dialog.getByLabel('Identificar a la persona por').selectOption('identity');
     await dialog.getByLabel('Identificador', { exact: true }).fill(`no-${email}`);

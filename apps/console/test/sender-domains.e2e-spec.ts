@@ -40,7 +40,7 @@ async function verifyUntil({ dialog }: Visitor, text: string): Promise<void> {
 describe('a sender domain', () => {
   it('is added, told what is wrong with its records, verified, and its keys rotated', async () => {
     const name = aName();
-    const visitor = await bench.ownerAt('messages');
+    const visitor = await bench.ownerBackAt('messages');
     const { page, dialog } = visitor;
     await page.getByRole('main').getByRole('link', { name: 'Dominios de envío' }).click();
     await page.getByRole('button', { name: 'Agregar dominio' }).click();
@@ -76,7 +76,7 @@ describe('a sender domain', () => {
   it('that loses a required record says since when, and until when mail still leaves', async () => {
     const { id, records } = await aDomain();
     for (const each of records) dns.publish(each);
-    const visitor = await bench.ownerAt(`messages/sender-domains?open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/sender-domains?open=${id}`);
     await verifyUntil(visitor, 'El correo de este dominio va firmado.');
     dns.withdraw({ name: records[0]?.name ?? '' });
     await verifyUntil(visitor, 'No se encuentra un registro obligatorio.');
@@ -87,7 +87,7 @@ describe('a sender domain', () => {
   it('is deleted, taken back, deleted and removed for good, and found by its filters', async () => {
     const { id, domain } = await aDomain();
     const other = await aDomain();
-    const visitor = await bench.ownerAt(`messages/sender-domains?domain=${domain}&open=${id}`);
+    const visitor = await bench.ownerBackAt(`messages/sender-domains?domain=${domain}&open=${id}`);
     const { page, dialog } = visitor;
     await dialog.getByRole('button', { name: 'Eliminar' }).click();
     await page.getByRole('button', { name: 'Deshacer' }).click();
@@ -130,7 +130,7 @@ describe('who opens a contact', () => {
       );
       expect(body.data).toHaveLength(1);
     });
-    const visitor = await bench.signedIn(bench.owner);
+    const visitor = await bench.ownerBackAt('');
     await bench.platform.processes['loyalty']?.stop();
     await visitor.open(`contacts/${id}`);
     const silence = visitor.page.getByText('«Puntos» no responde');

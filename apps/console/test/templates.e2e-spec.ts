@@ -50,7 +50,7 @@ async function publish({ page, dialog }: Visitor, version: number): Promise<void
 describe('templates', () => {
   it('are drafts when they are saved, and sent once somebody has seen what that changes', async () => {
     const name = aName('Aviso');
-    const visitor = await bench.ownerAt('messages/templates/new');
+    const visitor = await bench.ownerBackAt('messages/templates/new');
     const { page, dialog } = visitor;
     await page.getByLabel('Nombre').fill(name);
     await page.getByLabel('Asunto').fill('Primero');
@@ -88,7 +88,7 @@ describe('templates', () => {
     });
     const draft = { locales: { es: { subject: 'Segundo' } }, publish: false };
     expectStatus(await bench.tenant.admin.patch(`${TEMPLATES}/${id}`, draft), 200);
-    const visitor = await bench.ownerAt(`messages/templates/${id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${id}`);
     const { page, dialog } = visitor;
     await page.getByText('-Primero').waitFor();
     await page.getByText('+Segundo').waitFor();
@@ -119,7 +119,7 @@ describe('templates', () => {
         en: { subject: 'Hi', html: 'one' },
       },
     });
-    const visitor = await bench.ownerAt(`messages/templates/${id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${id}`);
     const { page } = visitor;
     await page.getByLabel('Texto', { exact: true }).fill('');
     await page.getByLabel('Idioma', { exact: true }).first().selectOption('en');
@@ -134,7 +134,7 @@ describe('templates', () => {
 describe('layouts and partials', () => {
   it('are written, put into a message, seen in its preview, and refused at the field that names none', async () => {
     const [footer, brand, name] = [aName(`Pie ${MARKUP}`), aName(`Marca ${MARKUP}`), aName('Bienvenida')];
-    const visitor = await bench.ownerAt('messages/templates');
+    const visitor = await bench.ownerBackAt('messages/templates');
     const { page } = visitor;
     await page.getByRole('link', { name: 'Nueva plantilla' }).click();
     // The list that one comes from asks for a kind, too.
@@ -196,7 +196,7 @@ describe('layouts and partials', () => {
     expectStatus(await bench.tenant.admin.patch(`${TEMPLATES}/${second.id}`, draft), 200);
     const change = { locales: { es: { html: '<p>dos</p>' } } };
     expectStatus(await bench.tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
-    const visitor = await bench.ownerAt(`messages/templates/${first.id}`, { scheme: 'dark', width: 360 });
+    const visitor = await bench.ownerBackAt(`messages/templates/${first.id}`, { scheme: 'dark', width: 360 });
     const { page, dialog } = visitor;
     const preview = section(page, 'Vista previa');
     const mail = page.frameLocator('iframe').frameLocator('iframe');
@@ -249,7 +249,7 @@ describe('layouts and partials', () => {
     expectStatus(await bench.tenant.admin.call('DELETE', `${TEMPLATES}/${gone.id}`), 204);
     const change = { locales: { es: { html: '<p>dos</p>' } } };
     expectStatus(await bench.tenant.admin.patch(`${TEMPLATES}/${footer.id}`, change), 200);
-    const visitor = await bench.ownerAt(`messages/templates/${footer.id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${footer.id}`);
     const { page, dialog } = visitor;
     await page.getByRole('button', { name: 'Renovar todas' }).click();
     await dialog.getByRole('button', { name: 'Renovar' }).click();
@@ -260,7 +260,7 @@ describe('layouts and partials', () => {
 
   it('are renewed no further once that is canceled, and anew when it is asked for again', async () => {
     const { footer, users } = await outdated(2);
-    const visitor = await bench.ownerAt(`messages/templates/${footer.id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${footer.id}`);
     const { page, dialog } = visitor;
     // None of them gets to the platform.
     const held: (() => Promise<void>)[] = [];
@@ -290,7 +290,7 @@ describe('layouts and partials', () => {
   it('are not published with a draft that somebody begins meanwhile', async () => {
     const { footer, users } = await outdated(1);
     const [user] = users as [Template];
-    const visitor = await bench.ownerAt(`messages/templates/${footer.id}`);
+    const visitor = await bench.ownerBackAt(`messages/templates/${footer.id}`);
     const { page, dialog } = visitor;
     await page.route(`**${TEMPLATES}/${user.id}`, async (route) => {
       if (route.request().method() === 'PATCH') {
@@ -307,10 +307,9 @@ describe('layouts and partials', () => {
   });
 
   it('that are missing are written beside, and found when one comes back', async () => {
-    const visitor = await bench.signedIn(bench.owner);
-    const { page } = visitor;
     // No other walk has any of this channel.
-    await visitor.open('messages/templates/new?channel=in_app');
+    const visitor = await bench.ownerBackAt('messages/templates/new?channel=in_app');
+    const { page } = visitor;
     await page.getByLabel('Título').fill('Sin guardar');
     const opened = page.context().waitForEvent('page');
     await page.getByRole('link', { name: 'Crear un fragmento' }).click();

@@ -64,6 +64,16 @@ export class Visitor {
     await this.page.getByRole('heading', { level: 1 }).waitFor();
   }
 
+  /** At a page of the Console, by the provider's pages where it asks who comes. */
+  async arrive(path: string, staff: Staff): Promise<void> {
+    await this.page.goto(`${this.origin}/console/${path}`);
+    const page = this.page.locator('#content').getByRole('heading', { level: 1 }).first();
+    const form = this.page.locator('form:has(input[name="step"])').first();
+    await page.or(form).first().waitFor();
+    if (await form.isVisible()) await this.giveCredentials(staff);
+    await page.waitFor();
+  }
+
   /** On the provider's pages, to whichever comes after the password. */
   async giveCredentials({ email, password }: Staff): Promise<void> {
     await this.page.waitForURL(/\/oauth\/interactions\//);
