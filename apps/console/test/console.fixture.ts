@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Browser,
-  END_WITHIN_MS,
   eventually,
   expectStatus,
   type Page,
-  PlatformUnderTest,
+  type PlatformUnderTest,
   sharedBrowser,
   sharedPlatform,
   START_WITHIN_MS,
@@ -35,18 +34,15 @@ export const DESK_AND_PHONE: readonly Eyes[] = [
 ];
 
 type Cookies = Awaited<ReturnType<ReturnType<Page['context']>['cookies']>>;
-type Variables = Readonly<Record<string, Record<string, string>>>;
 
 /**
- * The Console of the tests of a file: the platform that all walks share, or one of the file's own. After each test its
- * browsers are closed, and none has complained.
- * @param variables of apps beyond the usual ones, for which the file gets a platform of its own
+ * The Console of the tests of a file, on the platform that all walks share. After each test its browsers are closed, and
+ * none has complained.
  */
-export function consoleBench(variables?: () => Promise<Variables>): ConsoleBench {
+export function consoleBench(): ConsoleBench {
   const bench = new ConsoleBench();
-  beforeAll(async () => bench.start(await variables?.()), START_WITHIN_MS);
+  beforeAll(() => bench.start(), START_WITHIN_MS);
   afterEach(() => bench.closeVisitors());
-  afterAll(() => bench.end(), END_WITHIN_MS);
   return bench;
 }
 
@@ -83,18 +79,11 @@ export class ConsoleBench {
   /** Of the browser in which the owner came last. */
   private cookies: Cookies = [];
 
-  private own: PlatformUnderTest | undefined;
-
-  async start(variables?: Variables): Promise<void> {
-    this.own = variables && (await PlatformUnderTest.start(variables, { pages: true }));
-    this.platform = this.own ?? (await sharedPlatform());
+  async start(): Promise<void> {
+    this.platform = await sharedPlatform();
     this.chromium = await sharedBrowser();
     this.tenant = await this.platform.tenant();
     this.owner = await this.staff(this.tenant);
-  }
-
-  async end(): Promise<void> {
-    await this.own?.stop();
   }
 
   async closeVisitors(): Promise<void> {

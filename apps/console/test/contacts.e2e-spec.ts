@@ -1,4 +1,4 @@
-import { expectStatus } from '@customer-platform/testing';
+import { eventually, expectStatus } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
 import { EVENT, prepareShop, purchase } from './shop.fixture.js';
 import { MARKUP } from './visitor.fixture.js';
@@ -112,6 +112,33 @@ describe('who opens a contact', () => {
     await page.getByRole('status').getByText('Parra').waitFor();
     await page.getByRole('button', { name: 'Conservar mi versión' }).click();
     await visitor.isAt('Dora Mistral');
+  });
+
+  it('is told of a source that does not answer, and sees its items once it does', async () => {
+    const { externalId, id } = await bench.contact({ first_name: 'Rosa' });
+    await purchase(bench, externalId);
+    await eventually(async () => {
+      const { body } = await bench.tenant.admin.get<{ data: unknown[] }>(
+        `/v1/loyalty/transactions?contact_id=${id}`,
+      );
+      expect(body.data).toHaveLength(1);
+    });
+    const visitor = await bench.ownerBackAt('');
+    const { page } = visitor;
+    // As the platform answers while loyalty is away: a journey ends it.
+    await page.route(new RegExp(`/v1/crm/contacts/${id}/timeline`), async (route) => {
+      const response = await route.fetch();
+      const whole = (await response.json()) as { data: { source: string }[] };
+      const data = whole.data.filter(({ source }) => source !== 'loyalty');
+      await route.fulfill({ response, json: { ...whole, data, unreachable: ['loyalty'] } });
+    });
+    await visitor.open(`contacts/${id}`);
+    const silence = page.getByText('«Puntos» no responde');
+    await silence.waitFor();
+    await visitor.expectAccessible();
+    await page.unrouteAll({ behavior: 'wait' });
+    await silence.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: EVENT }).getByText('+12 puntos').waitFor();
   });
 });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DnsServer, eventually, expectStatus } from '@customer-platform/testing';
 import { consoleBench, itHasNothingToStumbleOver } from './console.fixture.js';
-import { EVENT, prepareShop, purchase } from './shop.fixture.js';
 import type { Visitor } from './visitor.fixture.js';
 
 const DOMAINS = '/v1/messaging/sender-domains';
@@ -12,11 +11,12 @@ interface SenderDomain {
   records: { purpose: string; name: string; value: string; required: boolean }[];
 }
 
+/** The only walk that has records published on the platform that all share. */
 let dns: DnsServer;
 
-const bench = consoleBench(async () => {
-  dns = await DnsServer.start();
-  return { messaging: { SENDER_DNS_SERVERS: dns.address } };
+const bench = consoleBench();
+beforeAll(async () => {
+  dns = await DnsServer.start(bench.platform.dnsPort);
 });
 afterAll(() => dns.close());
 
@@ -115,30 +115,6 @@ describe('a sender domain', () => {
     expect(await page.getByRole('button', { name: /Verificar|Rotar|Eliminar|Quitar|Agregar/ }).count()).toBe(
       0,
     );
-  });
-});
-
-// Here, as this file has a platform to itself: a module ends for a while.
-describe('who opens a contact', () => {
-  it('is told of a source that does not answer, and sees its items once it does', async () => {
-    await prepareShop(bench);
-    const { externalId, id } = await bench.contact({ first_name: 'Rosa' });
-    await purchase(bench, externalId);
-    await eventually(async () => {
-      const { body } = await bench.tenant.admin.get<{ data: unknown[] }>(
-        `/v1/loyalty/transactions?contact_id=${id}`,
-      );
-      expect(body.data).toHaveLength(1);
-    });
-    const visitor = await bench.ownerBackAt('');
-    await bench.platform.processes['loyalty']?.stop();
-    await visitor.open(`contacts/${id}`);
-    const silence = visitor.page.getByText('«Puntos» no responde');
-    await silence.waitFor();
-    await visitor.expectAccessible();
-    await bench.platform.restart('loyalty');
-    await silence.waitFor({ state: 'detached' });
-    await visitor.page.getByRole('button', { name: EVENT }).getByText('+12 puntos').waitFor();
   });
 });
 

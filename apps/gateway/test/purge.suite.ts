@@ -77,6 +77,12 @@ describe('a purge, across all modules', () => {
     const refused = await purge(id);
     expect([refused.status, refused.body.code]).toEqual([503, 'dependency_unavailable']);
     expect((await tenant.admin.get(`${contacts}/${id}`)).status).toBe(200);
+    const { body } = await tenant.admin.post<{ id: string }>(contacts, { external_id: randomUUID() });
+    // Who opens a contact is told of it.
+    await eventually(async () => {
+      const timeline = await tenant.admin.get(`/v1/crm/contacts/${body.id}/timeline`);
+      expect(timeline).toMatchObject({ status: 200, body: { unreachable: ['loyalty'] } });
+    }, SETTLED);
     await platform.restart('loyalty');
     await eventually(async () => expect((await purge(id)).status).toBe(204), SETTLED);
     expect((await tenant.admin.get(`${contacts}/${id}`)).status).toBe(404);

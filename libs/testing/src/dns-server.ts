@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket as TcpSocket } from 'node:net';
 import {
   decode,
@@ -38,9 +39,11 @@ export class DnsServer {
     private readonly tcp: Server,
   ) {}
 
-  static async start(): Promise<DnsServer> {
+  /** Listens on a port, a free one unless given. */
+  static async start(wanted = 0): Promise<DnsServer> {
     const tcp = createServer();
-    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+    tcp.listen(wanted, '127.0.0.1');
+    await once(tcp, 'listening');
     const udp = createSocket('udp4');
     const { port } = tcp.address() as AddressInfo;
     await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));

@@ -100,7 +100,7 @@ export class PlatformUnderTest {
   static async start(extra: Variables = {}, { pages = false, tls = false } = {}): Promise<PlatformUnderTest> {
     await buildAll();
     const names = [...MODULES, 'gateway', 'console'].flatMap((name) => [name, `${name} internal`]);
-    names.push(...MODULES.map(commandsOf), 'smtp', 'mail');
+    names.push(...MODULES.map(commandsOf), 'smtp', 'mail', 'dns');
     const ports = await freePorts(names.length);
     const address: PlatformAddress = {
       run: randomBytes(5).toString('hex'),
@@ -149,6 +149,11 @@ export class PlatformUnderTest {
   /** The front door. */
   get url(): string {
     return local(this.address.ports['gateway'], this.scheme);
+  }
+
+  /** Where messaging asks for records of domains: a test may start a name server there. */
+  get dnsPort(): number {
+    return this.address.ports['dns'] ?? 0;
   }
 
   /** A module's public listener, behind the gateway. */
@@ -384,8 +389,8 @@ export class PlatformUnderTest {
       ADDRESS_PEPPERS: 'a pepper of tests, long enough',
       LEDGER_KEY: 'a ledger key of tests, long enough for it',
       SMTP_URL: `smtp://127.0.0.1:${String(this.address.ports['smtp'])}`,
-      // Nobody is there: what a test verifies is asked of no name server of the world.
-      SENDER_DNS_SERVERS: '127.0.0.1:9',
+      // Unless a test listens there, nobody does: what it verifies is asked of no name server of the world.
+      SENDER_DNS_SERVERS: `127.0.0.1:${String(this.dnsPort)}`,
       ...this.extra[app],
     };
   }
