@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsInstant, IsLocaleTag, IsUUID, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
+import { IsInstant, IsUUID, MayBeAbsent, MayBeNull, PatchOf } from '@customer-platform/http';
 import { IsBoolean, IsIn, IsInt, IsObject, IsString, Length, Max, Min } from 'class-validator';
 import { CHANNELS, type Channel } from '../../vocabulary/addresses/channel.js';
 import { TEMPLATE_KINDS, type TemplateKind } from '../../vocabulary/templates/template-content.js';
