@@ -3454,7 +3454,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Render a template as it would be sent */
-        post: operations["messaging.TemplateTrials.preview"];
+        post: operations["messaging.Templates.preview"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3508,7 +3508,7 @@ export interface paths {
          * Send a template to oneself
          * @description To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as transactional mail of no contact: no unsubscribe link is added. Marked by `metadata.test`, and by the template as `source_id`, which nobody can write. At most ten in ten minutes.
          */
-        post: operations["messaging.TemplateTrials.test"];
+        post: operations["messaging.Templates.test"];
         delete?: never;
         options?: never;
         head?: never;
@@ -22877,7 +22877,7 @@ export interface operations {
             };
         };
     };
-    "messaging.TemplateTrials.preview": {
+    "messaging.Templates.preview": {
         parameters: {
             query?: never;
             header?: never;
@@ -23009,7 +23009,7 @@ export interface operations {
             };
         };
     };
-    "messaging.TemplateTrials.test": {
+    "messaging.Templates.test": {
         parameters: {
             query?: never;
             header?: never;

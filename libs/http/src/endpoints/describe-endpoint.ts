@@ -30,6 +30,7 @@ export type FurtherStatus = 200 | 307;
 /** What the description needs beside the declaration. */
 interface DescriptionOptions {
   readonly description?: string;
+  readonly operationId?: string;
   readonly response?: ResponseType | StreamType;
   readonly download?: string;
   readonly request?: Dto;
@@ -65,6 +66,7 @@ export function describeEndpoint(route: RouteDeclaration, options: DescriptionOp
       ApiOperation({
         summary: route.summary,
         ...(options.description ? { description: options.description } : {}),
+        ...(options.operationId ? { operationId: options.operationId } : {}),
       }),
       ...(route.permission === undefined ? [] : [ApiExtension('x-permission', route.permission)]),
       ...(route.authorization === undefined ? [] : [ApiExtension('x-authorization', route.authorization)]),

@@ -16,6 +16,7 @@ export class TemplateTrialsController {
     method: 'POST',
     path: ':id/preview',
     permission: 'messaging.templates.read',
+    operationId: 'Templates.preview',
     summary: 'Render a template as it would be sent',
     success: 200,
     idempotency: 'none',
@@ -35,6 +36,7 @@ export class TemplateTrialsController {
     path: ':id/test',
     permission: 'messaging.templates.update',
     accepts: 'user',
+    operationId: 'Templates.test',
     summary: 'Send a template to oneself',
     description:
       'To the address of the user who asks, and to no other: a key is refused. Any version, a draft too, as ' +
