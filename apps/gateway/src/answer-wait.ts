@@ -10,6 +10,8 @@ const UNSEEN_BYTES = 1 << 20;
 
 /** How long answers waited for their readers before, in milliseconds: one may wait again for each piece of it. */
 const waitedBefore = new WeakMap<ServerResponse, number>();
+/** The longest pauses of their readers before, in milliseconds. */
+const pausedBefore = new WeakMap<ServerResponse, number>();
 
 /** An answer that its reader takes more slowly than it came. */
 export class AnswerWait extends CallerWait {
@@ -27,8 +29,11 @@ export class AnswerWait extends CallerWait {
     super(address, callers.now());
     this.since = this.began;
     this.left = this.given = response.writableLength;
+    this.longestPause = pausedBefore.get(response) ?? 0;
     const end = (): void => {
-      waitedBefore.set(response, this.waited(callers.now()));
+      const now = callers.now();
+      waitedBefore.set(response, this.waited(now));
+      pausedBefore.set(response, this.pauseAt(now));
       callers.end(this);
       callers.release(this);
       response.off('drain', drained).off('finish', end).off('close', end);

@@ -72,7 +72,7 @@ export class Lane {
     if (queue) queue.push(place);
     else this.queues.set(place.network, [place]);
     this.queued += 1;
-    if (!this.hasItsShare(place)) this.callers.giveWay(this);
+    if (this.free <= 0 && !this.hasItsShare(place)) this.callers.giveWay(this);
   }
 
   /** Whether it uses a connection. */
@@ -161,11 +161,14 @@ export class Lane {
     this.begin(first);
   }
 
-  /** Slow callers give way to who waits and has less than its share. */
+  /**
+   * Slow callers give way to who waits and has less than its share, where all connections are held: while there are some,
+   * others wait for the module, and it would help nobody.
+   */
   private serveOthers(): void {
     for (const { 0: first, length } of [...this.queues.values()]) {
       if (first === undefined || this.hasItsShare(first)) continue;
-      for (let left = length; left > 0; left -= 1) if (!this.callers.giveWay(this)) break;
+      for (let left = length; left > 0; left -= 1) if (this.free > 0 || !this.callers.giveWay(this)) return;
     }
   }
 

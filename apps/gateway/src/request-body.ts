@@ -55,6 +55,12 @@ export class BodyWait extends CallerWait {
   goesOn(connections: object, now: number): void {
     this.holds = connections;
     [this.windowBegan, this.movedBefore] = [now, this.moved];
+    this.beginAnew(now);
+  }
+
+  /** One that is not read waits for its module, which is no fault of its caller's. */
+  protected override get isHeldUp(): boolean {
+    return this.request.isPaused();
   }
 
   /** All of it is here. */
@@ -67,8 +73,7 @@ export class BodyWait extends CallerWait {
     const { bodyMs } = paceOf(this.request.url ?? '/');
     if (this.holds === undefined && bodyMs !== undefined && now - this.began > bodyMs) return true;
     if (now - this.windowBegan < WINDOW_MS) return false;
-    // One that is not read waits for its module, which is no fault of its caller's.
-    const slow = this.moved - this.movedBefore < LEAST_BYTES_IN_WINDOW && !this.request.isPaused();
+    const slow = this.moved - this.movedBefore < LEAST_BYTES_IN_WINDOW && !this.isHeldUp;
     [this.windowBegan, this.movedBefore] = [now, this.moved];
     return slow;
   }

@@ -143,6 +143,36 @@ describe('a body that does not come whole', () => {
   });
 });
 
+describe('an upload', () => {
+  it('that waited for its turn is looked at from there', async () => {
+    await start(
+      {},
+      (request, response) => void request.resume().once('end', () => response.end('answered')),
+      {
+        connections: 2,
+      },
+    );
+    const upload = (n: number): Caller =>
+      call('POST /v1/core/imports', `198.51.${n}.1`, unfinished(1_500_000));
+    const first = [upload(1), upload(2)];
+    await time.waitFor(2);
+    const next = [upload(3), upload(4)];
+    await time.still();
+    time.passQuickly(3_000);
+    for (const { socket } of first) socket.write('a');
+    await until(() => first.every(({ heard }) => heard.endsWith('answered')));
+    await time.waitFor(2);
+    const more = upload(5);
+    await time.still();
+    time.passQuickly(499);
+    await time.still();
+    expect(next.map(({ heard }) => heard)).toEqual(['', '']);
+    for (const { socket } of next) socket.write('a');
+    await until(() => next.every(({ heard }) => heard.endsWith('answered')));
+    more.socket.destroy();
+  });
+});
+
 describe('the places of a network', () => {
   it('are for those that are late: any number of quick ones goes by', async () => {
     await start({ lateOfNetwork: 2 }, answered);
@@ -255,6 +285,31 @@ describe('an answer that its reader does not take', () => {
     });
     expect(time.callers.taken.waits).toBe(1);
     for (const { socket } of slow) socket.destroy();
+  });
+
+  it('stays where connections are free: whoever waits then waits for the module', async () => {
+    const working = Promise.withResolvers<void>();
+    await start(
+      {},
+      (request, response) => {
+        if (request.url === '/v1/core/track') void working.promise.then(() => answered(request, response));
+        else answerOf(20 << 20)(request, response);
+      },
+      { connections: 2 },
+    );
+    const slow = reader('192.0.2.1', '/v1/core/contacts');
+    await time.waitFor(1);
+    await time.still();
+    const asked = [1, 2, 3].map((n) => ask(`198.51.${n}.1`));
+    await time.still();
+    time.passQuickly(2_000);
+    time.pass(1_001);
+    time.pass(1_001);
+    expect(time.callers.taken.waits).toBe(1);
+    working.resolve();
+    for (const response of await Promise.all(asked)) expect(await response.text()).toBe('answered');
+    expect(slow.socket.destroyed).toBe(false);
+    slow.socket.destroy();
   });
 
   it('takes no more of the memory than there is', async () => {

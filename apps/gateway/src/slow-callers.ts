@@ -23,8 +23,12 @@ const KEPT_OF_FULL_ROOM = 7 / 8;
 
 /** Whoever sends or takes 16 KiB/s keeps the connection that it holds, though others wait for it. */
 const QUICK_BYTES_PER_MS = 16;
-/** Whoever sends or takes nothing for so long does not, in milliseconds: in a first second all look quick. */
+/**
+ * Whoever sends or takes nothing for so long does not, in milliseconds: in a first second all look quick. Systems tell of
+ * what was taken in pieces of up to a megabyte, so whoever went on after a longer pause may pause for twice as long.
+ */
 const STILL_MS = 500;
+const PAUSES = 2;
 
 /** A body or an answer that waits for its caller; of a body that is all here the wait for its module. */
 export abstract class CallerWait {
@@ -38,6 +42,8 @@ export abstract class CallerWait {
   private movedAtLook = 0;
   private stillSince: number;
   private movedAtGlance = 0;
+  /** The longest pause after which it went on, in milliseconds. */
+  protected longestPause = 0;
   private found: string | undefined;
 
   constructor(
@@ -50,18 +56,35 @@ export abstract class CallerWait {
   /** Sees whether anything has moved since it was seen last. */
   glance(now: number): void {
     const { moved } = this;
-    if (moved !== this.movedAtGlance) [this.movedAtGlance, this.stillSince] = [moved, now];
+    if (moved === this.movedAtGlance && !this.isHeldUp) return;
+    this.longestPause = this.pauseAt(now);
+    [this.movedAtGlance, this.stillSince] = [moved, now];
+  }
+
+  /** Returns the longest pause, the one that would end now included. */
+  protected pauseAt(now: number): number {
+    return Math.max(this.longestPause, now - this.stillSince);
+  }
+
+  /** Begins to look anew: what came before says nothing. */
+  protected beginAnew(now: number): void {
+    const { moved } = this;
+    [this.stillSince, this.lookedAt] = [now, now];
+    this.movedAtGlance = this.movedAtLook = moved;
+    this.pace = Infinity;
   }
 
   /** Returns the milliseconds for which nothing has moved, where that is long, or its pace is slow; else 0. */
   slownessAt(now: number): number {
+    if (this.isHeldUp) return 0;
     const still = now - this.stillSince;
-    return still >= STILL_MS || this.pace < QUICK_BYTES_PER_MS ? Math.max(1, still) : 0;
+    const isStill = still >= Math.max(STILL_MS, PAUSES * this.longestPause);
+    return isStill || this.pace < QUICK_BYTES_PER_MS ? Math.max(1, still) : 0;
   }
 
   measure(now: number): void {
     const { moved } = this;
-    this.pace = (moved - this.movedAtLook) / Math.max(1, now - this.lookedAt);
+    this.pace = this.isHeldUp ? Infinity : (moved - this.movedAtLook) / Math.max(1, now - this.lookedAt);
     [this.movedAtLook, this.lookedAt] = [moved, now];
   }
 
@@ -74,6 +97,10 @@ export abstract class CallerWait {
   abstract get holds(): object | undefined;
   /** Bytes that its caller has sent or taken. */
   abstract get moved(): number;
+  /** Tells whether it is its module that nothing moves for. */
+  protected get isHeldUp(): boolean {
+    return false;
+  }
   /** Whether its caller has sent or taken too little for too long, or had all its time. */
   abstract isOverdue(now: number): boolean;
   /** Ends it, as its caller is too slow, or as it takes of the memory what there is no room for. */
