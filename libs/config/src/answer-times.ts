@@ -14,8 +14,14 @@ export class AnswerTimes<Kind> {
   private readonly borne = new Map<Kind, number>();
   private answers = 0;
 
-  /** @param tolerableMs milliseconds that an answer of this kind may take; undefined for one that tells nothing */
-  constructor(private readonly tolerableMs: (kind: Kind) => number | undefined) {}
+  /**
+   * @param tolerableMs milliseconds that an answer of this kind may take; undefined for one that tells nothing
+   * @param isBorneAsQuiet whether what is borne is what the quiet is like from then on, however quick a few answers are
+   */
+  constructor(
+    private readonly tolerableMs: (kind: Kind) => number | undefined,
+    private readonly isBorneAsQuiet = false,
+  ) {}
 
   /** Answers since it was cleared. */
   get count(): number {
@@ -49,7 +55,9 @@ export class AnswerTimes<Kind> {
   /** Takes what was measured for what answers take however few ask. */
   bear(fewest: number): void {
     for (const [kind, median] of this.medians(fewest)) {
-      if (median > (this.tolerable(kind) ?? Infinity)) this.borne.set(kind, median * OVER_LEAST);
+      if (median <= (this.tolerable(kind) ?? Infinity)) continue;
+      if (this.isBorneAsQuiet) this.quiet.set(kind, Math.max(median, this.quiet.get(kind) ?? 0));
+      else this.borne.set(kind, median * OVER_LEAST);
     }
   }
 

@@ -28,6 +28,11 @@ export interface ConcurrencyRules<Kind> {
   readonly tolerableMs: (kind: Kind) => number | undefined;
   /** A turn of the event loop may take so long, in milliseconds. */
   readonly tolerableTurnMs: number;
+  /**
+   * What takes long however few are at work is slow by its nature: that is the quiet from then on, and a few at work say
+   * nothing of a crowd. Without it, the first answer in quiet ends what was borne.
+   */
+  readonly slowByNature?: boolean;
   /** Counts those at work whose number makes others slow. */
   readonly crowd: () => number;
   /** Runs as soon as there is a limit. */
@@ -57,7 +62,7 @@ export class ConcurrencyLimit<Kind> {
     /** Runs this in the event loop's next turn. */
     private readonly nextTurn: (run: () => void) => void = setImmediate,
   ) {
-    this.times = new AnswerTimes(rules.tolerableMs);
+    this.times = new AnswerTimes(rules.tolerableMs, rules.slowByNature);
   }
 
   /** How many there may be at once; undefined while there is no limit. */
@@ -99,7 +104,8 @@ export class ConcurrencyLimit<Kind> {
     this.quietUntil ??= now + QUIET_MS;
     const lasted = now - this.window.began;
     if (lasted < WINDOW_MS || (this.times.count < FEWEST_ANSWERS && lasted < LONGEST_WINDOW_MS)) return;
-    const gradient = this.gradient();
+    const areFew = this.rules.slowByNature === true && this.window.peak <= this.rules.least;
+    const gradient = areFew ? RAISE : this.gradient();
     // Nobody came for so long.
     if (lasted >= CALM_MS) this.end();
     else if (this.most === undefined) this.watch(gradient, Math.min(lasted, LONGEST_WINDOW_MS) / WINDOW_MS);

@@ -224,6 +224,17 @@ describe('nobody is refused', () => {
     expect(core.shares.limit).toBeUndefined();
   });
 
+  it('again after a lull, where acceptance has become slow by its nature', () => {
+    const core = known();
+    core.naturalMs = 100;
+    const both = ['a', 'b'].map((tenant) => ({ tenant, perSecond: 300 }));
+    core.play(20_000, ...both);
+    for (let round = 0; round < 5; round += 1) {
+      core.play(300, { tenant: 'a', perSecond: 20 });
+      for (const { refused } of Object.values(core.play(10_000, ...both))) expect(refused).toBe(0);
+    }
+  });
+
   it('any more once there is enough for all', () => {
     const core = known();
     core.play(10_000, { tenant: 'a', perSecond: 100 }, { tenant: 'b', perSecond: 2_000 });

@@ -64,6 +64,7 @@ export class FairShares {
       patience: PATIENCE,
       tolerableMs: () => TOLERABLE_MS,
       tolerableTurnMs: TOLERABLE_TURN_MS,
+      slowByNature: true,
       crowd: () => this.accepting,
       looked: (lastedMs: number) => this.divide(lastedMs),
     };
