@@ -114,13 +114,13 @@ export class MergeConsents {
     recordedAt: Date,
   ): Promise<void> {
     await this.shareRefusals(tx, context, of, merge.at);
-    await this.tellEnded(tx, context, of);
+    await this.tellEnded(tx, context, of, merge.at);
     const subject = { contactId: of.survivorId, ids: of.survivor };
     const now = await this.recorder.presentOf(tx, [...of.survivor, ...of.merged]);
     for (const { pair, before, own } of await this.partedPairs(tx, of, merge, now)) {
       const live = await this.consents.stateOf(tx, of.survivor, pair, now);
       if (!live) {
-        await this.tell(tx, context, of.survivorId, pair, gone(now), before.status);
+        await this.tell(tx, context, of.survivorId, pair, goneAfter(before.occurred_at, now), before.status);
         continue;
       }
       const { status, event_id: id } = own ?? live;
@@ -168,10 +168,11 @@ export class MergeConsents {
     tx: Transaction,
     context: AuditContext,
     { merged, mergedId }: MergedConsents,
+    since: Date,
   ): Promise<void> {
     const states = await this.consents.allStates(tx, merged, await this.recorder.presentOf(tx, merged));
     for (const { purpose, channel, ...state } of states)
-      if (state.status === 'expired')
+      if (state.status === 'expired' && state.expires_at !== null && state.expires_at > since)
         await this.tell(tx, context, mergedId, { purpose, channel }, state, 'granted');
   }
 
@@ -232,8 +233,8 @@ export class MergeConsents {
  * Nothing was ever said of the survivor itself: to whoever keeps states, as good as a grant that has ended, which neither
  * permits nor forbids.
  */
-function gone(now: Date): Pick<DecidedState, 'status' | 'occurred_at'> {
-  return { status: 'expired', occurred_at: now };
+function goneAfter(told: Date, now: Date): Pick<DecidedState, 'status' | 'occurred_at'> {
+  return { status: 'expired', occurred_at: justAfter(told, told, now) };
 }
 
 function allChannelsFirst<P extends Pair>(pairs: readonly P[]): P[] {
