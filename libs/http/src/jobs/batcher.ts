@@ -136,10 +136,11 @@ export class Batcher<Item, Result = void> {
   private async settleSingly(batch: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
     const rest = batch.values();
     let slow = 0;
+    let lastSlow = error;
     const one = async (): Promise<void> => {
       for (const waiting of rest) {
         if (slow >= MOST_SLOW) {
-          waiting.done.reject(error);
+          waiting.done.reject(lastSlow);
           continue;
         }
         await this.settle([waiting]);
@@ -147,7 +148,9 @@ export class Batcher<Item, Result = void> {
           () => undefined,
           (reason: unknown) => reason,
         );
-        slow = failure !== undefined && this.options.isSlow?.(failure) ? slow + 1 : 0;
+        const isSlow = failure !== undefined && this.options.isSlow?.(failure) === true;
+        slow = isSlow ? slow + 1 : 0;
+        if (isSlow) lastSlow = failure;
       }
     };
     await Promise.all(Array.from({ length: this.parallel }, one));
