@@ -35,7 +35,7 @@ function NewTemplate(): ReactNode {
   const say = useSay();
   const { organization, locale } = usePerson();
   const { kind = 'message', channel = 'email' } = newTemplateRoute.useSearch();
-  const { found, keep, forget, formOf } = useKeptDraft<TemplateDraft>('templates/new');
+  const { found, keep, forget, formOf } = useKeptDraft<TemplateDraft>(`templates/new/${kind}/${channel}`);
   const begin = (): TemplateDraft => newTemplate(kind, channel, locale);
   const [draft, setDraft] = useState(() => found ?? begin());
   const create = useMutation({

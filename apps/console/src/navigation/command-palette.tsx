@@ -4,6 +4,7 @@ import { useRouter } from '@tanstack/react-router';
 import { useEffect, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode } from 'react';
 import { useTranslations } from 'use-intl';
 import { useMay, usePerson } from '../session/use-session.tsx';
+import { useStandsInFront } from '../ui/in-front.ts';
 import { actsFor, placesFor } from './places.ts';
 import { isFoundIn } from './typed.ts';
 import { useFound, type Found, type Search } from './use-found.ts';
@@ -23,6 +24,7 @@ const PLACES_SHOWN = 5;
 /** Finds pages, what one can begin, and things by what they are called or by any of their ids. */
 export function CommandPalette({ open, onClose }: { open: boolean; onClose: () => void }): ReactNode {
   const t = useTranslations('navigation');
+  useStandsInFront();
   const [typed, setTyped] = useState('');
   const wanted = typed.trim().slice(0, LONGEST);
   const rested = useRested(wanted);

@@ -189,7 +189,7 @@ export function useFound(typed: string): Search {
 function onlyKindOf(typed: string): Kind | undefined {
   // The look-up takes it in a body, which no server keeps.
   if (isRutBegun(typed)) return 'nationalId';
-  return typed.startsWith(KEY_MARK) ? 'key' : undefined;
+  return typed.includes(KEY_MARK) ? 'key' : undefined;
 }
 
 /** Contacts by the beginnings of their words, by a number as people write it, by any identity as a whole, or by id. */
@@ -280,10 +280,11 @@ async function findDeadLetters(api: Client, typed: string, signal: AbortSignal):
 
 /** Finds keys by name, or one by its beginning, which says nothing of its secret: more of it is asked for nowhere. */
 async function findKeys(api: Client, typed: string, signal: AbortSignal): Promise<readonly Found[]> {
-  const isKeyText = typed.startsWith(KEY_MARK);
-  if (isKeyText && typed.length < KEY_PREFIX) return [];
+  const at = typed.indexOf(KEY_MARK);
+  const prefix = typed.slice(at, at + KEY_PREFIX);
+  if (at !== -1 && prefix.length < KEY_PREFIX) return [];
   const query = {
-    ...(isKeyText ? { prefix: typed.slice(0, KEY_PREFIX) } : { 'name[prefix]': typed }),
+    ...(at === -1 ? { 'name[prefix]': typed } : { prefix }),
     limit: SHOWN,
   };
   const { data } = await api.GET('/v1/identity/api-keys', { params: { query }, signal });

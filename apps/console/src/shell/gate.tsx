@@ -121,7 +121,7 @@ function Ended({ open }: { open: boolean }): ReactNode {
     }
   };
   return (
-    <Dialog open={open} title={t('ended')} lead={t('endedLead')}>
+    <Dialog isUrgent open={open} title={t('ended')} lead={t('endedLead')}>
       {failed && <p role="alert">{t('endedFailed')}</p>}
       <Button look="main" onClick={() => void again()}>
         {t('signIn')}

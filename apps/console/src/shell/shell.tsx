@@ -5,9 +5,8 @@ import { useTranslations } from 'use-intl';
 import { useMay } from '../session/use-session.tsx';
 import { IconButton } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { useStandsInFront } from '../ui/in-front.ts';
 import { AccountButton } from './account-button.tsx';
-import { Coming, lateComponent, LazyPart } from '../ui/lazy-part.tsx';
+import { Coming, FootFailure, lateComponent, LazyPart } from '../ui/lazy-part.tsx';
 import { menuFor } from './menu.ts';
 import { useKeys } from './use-keys.ts';
 
@@ -33,7 +32,6 @@ export function Shell(): ReactNode {
   const [later, setLater] = useState(false);
   const isBelow = usePath().length > 1;
   useKeys({ palette: () => setPalette(true) });
-  useStandsInFront(palette);
   useEffect(() => {
     const timer = setTimeout(() => setLater(true), AROUND_AFTER_MS);
     return () => clearTimeout(timer);
@@ -72,9 +70,11 @@ export function Shell(): ReactNode {
       </main>
       {later && <Quiet of={AroundPages} />}
       {palette && (
-        <LazyPart fallback={<Coming />}>
-          <CommandPalette open onClose={() => setPalette(false)} />
-        </LazyPart>
+        <div className="fixed inset-x-0 bottom-0 z-40">
+          <LazyPart fallback={<Coming />} failure={FootFailure}>
+            <CommandPalette open onClose={() => setPalette(false)} />
+          </LazyPart>
+        </div>
       )}
     </div>
   );

@@ -13,6 +13,8 @@ interface DialogProps {
   title: string;
   lead?: ReactNode;
   children: ReactNode;
+  /** Does not wait behind the search: nothing can go on before it was answered. */
+  isUrgent?: boolean;
   /** `side`: a panel at the right edge that leaves the page in sight. */
   place?: 'middle' | 'side';
 }
@@ -26,11 +28,12 @@ const PLACES = {
  * A dialog: keeps the focus inside, asks its owner to close it at Escape, and gives the focus back. What was written in
  * it goes only after a question, unless its form is canceled. While the search stands in front, it waits behind it.
  */
-export function Dialog({ open, onClose, title, lead, children, place = 'middle' }: DialogProps): ReactNode {
+export function Dialog(props: DialogProps): ReactNode {
+  const { open, onClose, title, lead, children, isUrgent = false, place = 'middle' } = props;
   const t = useTranslations('ui');
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
-  const isFree = useIsFrontFree();
+  const isFree = useIsFrontFree() || isUrgent;
   const close = (): void => {
     if (onClose !== undefined && element.current !== null) leave(element.current, onClose);
   };

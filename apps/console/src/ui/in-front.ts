@@ -9,13 +9,12 @@ function stand(change: 1 | -1): void {
   for (const hear of heard) hear();
 }
 
-/** Stands in front of the page while `isOpen`: a dialog that comes meanwhile, as by a late answer, waits behind it. */
-export function useStandsInFront(isOpen: boolean): void {
+/** Stands in front of the page while it is shown: a dialog that comes meanwhile, as by a late answer, waits behind it. */
+export function useStandsInFront(): void {
   useEffect(() => {
-    if (!isOpen) return;
     stand(1);
     return () => stand(-1);
-  }, [isOpen]);
+  }, []);
 }
 
 /** Tells whether a dialog may come to the front. */

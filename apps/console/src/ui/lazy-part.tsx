@@ -68,7 +68,7 @@ export function Coming(): ReactNode {
 }
 
 /** Always in sight, however long the list above it is. */
-function FootFailure({ error }: Pick<ErrorComponentProps, 'error'>): ReactNode {
+export function FootFailure({ error }: Pick<ErrorComponentProps, 'error'>): ReactNode {
   return (
     <div className="sticky bottom-0 z-20 border-t border-line bg-raised">
       <PartFailure error={error} />

@@ -32,6 +32,8 @@ export function useNewDraft<Draft, Made>(options: NewDraftOptions<Draft, Made>):
     onSuccess: async (made) => {
       forget();
       await changed();
+      // What was typed meanwhile is of what is made already.
+      forget();
       say(said(made));
       onMade(made);
     },
