@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { expectStatus } from '@customer-platform/testing';
+import { eventually, expectStatus } from '@customer-platform/testing';
 import { consoleBench } from './console.fixture.js';
 import type { Visitor } from './visitor.fixture.js';
 
@@ -73,10 +73,12 @@ describe('what was written and not saved, where one keeps it', () => {
     expect(await page.getByLabel('Asunto').inputValue()).toBe('Buenos días');
     await page.getByRole('button', { name: 'Guardar plantilla' }).click();
     await visitor.isAt(renamed);
-    const { body } = await bench.tenant.admin.get<{ locales: { es: { subject: string } }; name: string }>(
-      `/v1/messaging/templates/${id}`,
-    );
-    expect([body.name, body.locales.es.subject]).toEqual([renamed, 'Buenos días']);
+    await eventually(async () => {
+      const { body } = await bench.tenant.admin.get<{ locales: { es: { subject: string } }; name: string }>(
+        `/v1/messaging/templates/${id}`,
+      );
+      expect([body.name, body.locales.es.subject]).toEqual([renamed, 'Buenos días']);
+    });
     // Saved, it is kept no longer.
     await visitor.menu.getByRole('link', { name: 'Inicio' }).click();
     await visitor.isAt(bench.tenant.slug);
@@ -118,11 +120,13 @@ describe('what was written and not saved, where one keeps it', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Buscar' }).fill(other.externalId);
     await page.getByRole('option').filter({ hasText: other.email }).click();
+    await page.waitForURL(`**/contacts/${other.id}`);
     await page.getByRole('link', { name: 'Notas', exact: true }).click();
     expect(await note.inputValue()).toBe('');
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Buscar' }).fill(one.externalId);
     await page.getByRole('option').filter({ hasText: one.email }).click();
+    await page.waitForURL(`**/contacts/${one.id}`);
     await page.getByRole('link', { name: 'Notas', exact: true }).click();
     await page.getByText(OLD).waitFor();
     expect(await note.inputValue()).toBe('Llamar el lunes');

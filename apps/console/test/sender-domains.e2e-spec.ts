@@ -18,7 +18,7 @@ const bench = consoleBench();
 beforeAll(async () => {
   dns = await DnsServer.start(bench.platform.dnsPort);
 });
-afterAll(() => dns.close());
+afterAll(() => (dns as DnsServer | undefined)?.close());
 
 const record = ({ dialog }: Visitor, name: string) => dialog.getByRole('group', { name, exact: true });
 const aName = (): string => `mail-${randomUUID().slice(0, 8)}.example.com`;

@@ -73,6 +73,16 @@ describe('senders, on the platform', () => {
       shop = await aShop();
     });
     afterAll(() => void shop.close());
+    const contexts: Context[] = [];
+    afterEach(async () => {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+    });
+
+    async function aContext(): Promise<Context> {
+      const context = await browser.newContext();
+      contexts.push(context);
+      return context;
+    }
 
     async function aPage(context: Context, externalId: string): Promise<Page> {
       const page = await context.newPage();
@@ -86,7 +96,7 @@ describe('senders, on the platform', () => {
     }
 
     it('sends, identifies, and is closed at once without a loss', async () => {
-      const context = await browser.newContext();
+      const context = await aContext();
       const page = await aPage(context, 'closing');
       await page.evaluate(`void window.tracker.track('viewed');
       void window.tracker.identify('closing', { first_name: 'Ana' });
@@ -98,11 +108,10 @@ describe('senders, on the platform', () => {
       );
       const { body } = await tenant.admin.get<{ data: object[] }>('/v1/core/contacts?external_id=closing');
       expect(body.data).toMatchObject([{ first_name: 'Ana' }]);
-      await context.close();
     });
 
     it('that was closed in an outage is sent by the next one', async () => {
-      const context = await browser.newContext();
+      const context = await aContext();
       const page = await aPage(context, 'outage');
       await platform.processes['core']?.crash();
       await page.evaluate("Promise.all(['a', 'b'].map((name) => window.tracker.track(name)))");
@@ -112,7 +121,6 @@ describe('senders, on the platform', () => {
       await platform.restart('core');
       await aPage(context, 'next');
       await eventually(async () => expect(await storedOf('outage')).toEqual(['a', 'b']), WITHIN);
-      await context.close();
     });
   });
 

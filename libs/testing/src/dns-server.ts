@@ -46,7 +46,8 @@ export class DnsServer {
     await once(tcp, 'listening');
     const udp = createSocket('udp4');
     const { port } = tcp.address() as AddressInfo;
-    await new Promise<void>((resolve) => udp.bind(port, '127.0.0.1', resolve));
+    udp.bind(port, '127.0.0.1');
+    await once(udp, 'listening');
     const server = new DnsServer(udp, tcp);
     server.serve();
     return server;

@@ -72,8 +72,9 @@ export class OrganizationFounding {
   /**
    * Founds one in `tx`, which is bound to the new organization afterwards. `founder` is asked for the audit context
    * once the id is known: the root is founded by itself.
-   * @throws Problem `duplicate_value` when the slug is taken, `limit_reached` when the tree would be too deep or
-   *   the parent has a thousand, `validation_failed` for rate limits above the parent's, `not_found` when the parent is none, `resource_deleted` when it is deleted
+   * @throws Problem `duplicate_value` when the slug is taken, `limit_reached` when the tree would be too deep, the
+   *   parent has a thousand or its tenant ten thousand beneath it, `validation_failed` for rate limits above the parent's,
+   *   `not_found` when the parent is none, `resource_deleted` when it is deleted
    */
   async found(
     tx: WorkerTransaction,
