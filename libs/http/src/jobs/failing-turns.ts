@@ -23,13 +23,27 @@ export class FailingTurns {
     return [...this.until.keys()];
   }
 
-  /** Does a piece, and notes what became of it. @param organizationOf whose it was; undefined: nobody's */
-  async note<T>(organizationOf: () => string | undefined, piece: () => Promise<T>): Promise<T> {
+  /** Tells whether others come before this organization. */
+  rests(id: string): boolean {
+    return (this.until.get(id) ?? -Infinity) > this.now();
+  }
+
+  /**
+   * Does a piece, and notes what became of it.
+   * @param organizationOf whose it was; undefined: nobody's
+   * @param hasFailed says of a piece that came to its end whether it failed all the same; default: it did not
+   */
+  async note<T>(
+    organizationOf: () => string | undefined,
+    piece: () => Promise<T>,
+    hasFailed: () => boolean = () => false,
+  ): Promise<T> {
     const began = this.now();
     try {
       const done = await piece();
-      const passed = organizationOf();
-      if (passed !== undefined) this.until.delete(passed);
+      const id = organizationOf();
+      if (hasFailed()) this.failed(id, this.now() - began);
+      else if (id !== undefined) this.until.delete(id);
       return done;
     } catch (error) {
       this.failed(organizationOf(), this.now() - began);

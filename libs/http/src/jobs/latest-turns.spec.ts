@@ -24,6 +24,9 @@ describe('latest turns', () => {
     for (let at = 0; at <= 1_000; at += 1) turns.had(owner(`a${String(at)}`));
     expect(turns.organizations).toHaveLength(1_000);
     expect(turns.organizations[0]).toBe('a1');
+    const more = new LatestTurns(1_001);
+    for (let at = 0; at <= 1_001; at += 1) more.had(owner(`a${String(at)}`));
+    expect(more.organizations).toHaveLength(1_001);
     turns.forget();
     expect([turns.tenants, turns.organizations]).toEqual([[], []]);
   });

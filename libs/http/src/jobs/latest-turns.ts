@@ -4,7 +4,7 @@ export interface TurnOwner {
   readonly organizationId: string;
 }
 
-/** Beyond it those whose turn is longest ago count as if they had had none: they come first either way. */
+/** So many names a statement can take. */
 const MOST_REMEMBERED = 1_000;
 
 /**
@@ -15,6 +15,12 @@ export class LatestTurns {
   private readonly ofTenants = new Map<string, number>();
   private readonly ofOrganizations = new Map<string, number>();
   private made = 0;
+
+  /**
+   * @param mostRemembered beyond it those whose turn is longest ago count as if they had had none: where more than so many wait,
+   *   those given last wait for ever. Default 1,000
+   */
+  constructor(private readonly mostRemembered = MOST_REMEMBERED) {}
 
   /** Tenants that had a turn, the longest ago first: whoever is not among them comes before. */
   get tenants(): string[] {
@@ -29,8 +35,8 @@ export class LatestTurns {
   /** Notes a turn, whatever came of it. */
   had({ tenant, organizationId }: TurnOwner): void {
     this.made += 1;
-    note(this.ofTenants, tenant, this.made);
-    note(this.ofOrganizations, organizationId, this.made);
+    this.note(this.ofTenants, tenant);
+    this.note(this.ofOrganizations, organizationId);
   }
 
   /** Those that wait, whose turn is next first; among equals as they are given. */
@@ -49,11 +55,12 @@ export class LatestTurns {
     this.ofTenants.clear();
     this.ofOrganizations.clear();
   }
-}
 
-function note(turns: Map<string, number>, name: string, turn: number): void {
-  turns.delete(name);
-  turns.set(name, turn);
-  const [oldest] = turns.keys();
-  if (turns.size > MOST_REMEMBERED && oldest !== undefined) turns.delete(oldest);
+  private note(turns: Map<string, number>, name: string): void {
+    turns.delete(name);
+    turns.set(name, this.made);
+    if (turns.size <= this.mostRemembered) return;
+    const [oldest] = turns.keys();
+    if (oldest !== undefined) turns.delete(oldest);
+  }
 }

@@ -149,6 +149,37 @@ describe('a line of turns', () => {
     ]);
   });
 
+  it.each([
+    ['tenants', (id: string) => id],
+    ['organizations of one tenant', () => 'one'],
+    ['organizations of tenants that are not known', () => undefined],
+  ])('comes to every one of 1,300 %s that wait all the time', async (_who, whoseTurn) => {
+    const ids = Array.from({ length: 1_300 }, (_, at) => `o${String(at)}`);
+    const line = new TurnLine({ whoseTurn }, () => now);
+    for (let round = 0; round < 2; round += 1) {
+      const had = new Set<string>();
+      for (let turn = 0; turn < 130; turn += 1)
+        for (const id of await line.some(() => Promise.resolve(ids), 10)) had.add(id);
+      expect(had.size).toBe(1_300);
+    }
+  });
+
+  it('has neighbours come first where a piece says that it failed, as where it throws', async () => {
+    const job = new Job(new Map(['a1', 'a2', 'b1'].map((id) => [id, 2])));
+    const piece = (id: string, failed: () => void): Promise<boolean> => {
+      const has = (job.left.get(id) ?? 0) > 0;
+      if (has) job.do(id);
+      if (id === 'a1') failed();
+      return Promise.resolve(has);
+    };
+    await job.line.goThrough(
+      () => job.read(),
+      piece,
+      () => false,
+    );
+    expect(job.done).toEqual(['a1', 'b1', 'b1', 'a2', 'a2', 'a1']);
+  });
+
   it('has all do their pieces until none is left, tenants in turn', async () => {
     const job = new Job(new Map(['a1', 'a2', 'a3', 'b1'].map((id) => [id, 2])));
     const piece = (id: string): Promise<boolean> => {

@@ -9,6 +9,9 @@ const TIMES = 10;
 /** Organizations of which a job looks for its next item in one statement. */
 const AT_ONCE = 50;
 
+/** More organizations than one tenant can have: whoever had a turn is not taken for one that had none. */
+const MOST_REMEMBERED = 50_000;
+
 /** Those of whom it is not known to which tenant they belong have one turn together. */
 const UNKNOWN = '';
 
@@ -26,11 +29,11 @@ export interface KnownTenants {
  * many turns. Each process has its own.
  */
 export class TurnLine {
-  private readonly latest = new LatestTurns();
+  private readonly latest = new LatestTurns(MOST_REMEMBERED);
   private readonly failingTenants: FailingTurns;
   private readonly failingOrganizations: FailingTurns;
   private readonly tenantOf = new Map<string, string>();
-  private lines = new Map<string, string[]>();
+  private lines = new Map<string, Set<string>>();
   private readAgainAt = -Infinity;
 
   /** @param now milliseconds of a monotonic clock; default `performance.now` */
@@ -61,12 +64,13 @@ export class TurnLine {
 
   /**
    * Has one organization after the other do a piece until none has any.
-   * @param piece says whether there was one; what is left undone is not tried again before all others had their turn
+   * @param piece says whether there was one; what is left undone is not tried again before all others had their turn.
+   *   What failed without being thrown is told by `failed`
    * @returns whether anybody waited
    */
   async goThrough(
     read: () => Promise<readonly string[]>,
-    piece: (organizationId: string) => Promise<boolean>,
+    piece: (organizationId: string, failed: () => void) => Promise<boolean>,
     stopping: () => boolean,
   ): Promise<boolean> {
     let any = false;
@@ -96,8 +100,16 @@ export class TurnLine {
     return ids;
   }
 
-  /** Does a piece, which is its organization's turn whatever comes of it. @param organizationOf undefined: nobody's */
-  async note<T>(organizationOf: () => string | undefined, piece: () => Promise<T>): Promise<T> {
+  /**
+   * Does a piece, which is its organization's turn whatever comes of it.
+   * @param organizationOf undefined: nobody's
+   * @param hasFailed says of a piece that came to its end whether it failed all the same
+   */
+  async note<T>(
+    organizationOf: () => string | undefined,
+    piece: () => Promise<T>,
+    hasFailed?: () => boolean,
+  ): Promise<T> {
     const tenantOf = (): string | undefined => {
       const id = organizationOf();
       const tenant = id === undefined ? UNKNOWN : this.tenant(id);
@@ -105,8 +117,10 @@ export class TurnLine {
       return tenant === UNKNOWN ? undefined : tenant;
     };
     try {
-      return await this.failingTenants.note(tenantOf, () =>
-        this.failingOrganizations.note(organizationOf, piece),
+      return await this.failingTenants.note(
+        tenantOf,
+        () => this.failingOrganizations.note(organizationOf, piece, hasFailed),
+        hasFailed,
       );
     } finally {
       const id = organizationOf();
@@ -114,10 +128,18 @@ export class TurnLine {
     }
   }
 
-  private turnOf(id: string, piece: (organizationId: string) => Promise<boolean>): Promise<boolean> {
+  private turnOf(
+    id: string,
+    piece: (organizationId: string, failed: () => void) => Promise<boolean>,
+  ): Promise<boolean> {
+    let hasFailed = false;
+    const failed = (): void => {
+      hasFailed = true;
+    };
     return this.note(
       () => id,
-      () => piece(id),
+      () => piece(id, failed),
+      () => hasFailed,
     );
   }
 
@@ -139,8 +161,8 @@ export class TurnLine {
     this.lines = new Map();
     for (const { organizationId, tenant } of this.latest.inOrder(owners)) {
       const line = this.lines.get(tenant);
-      if (line) line.push(organizationId);
-      else this.lines.set(tenant, [organizationId]);
+      if (line) line.add(organizationId);
+      else this.lines.set(tenant, new Set([organizationId]));
     }
   }
 
@@ -162,12 +184,26 @@ export class TurnLine {
   }
 
   private firsts(most: number): string[] {
-    const tenants = new Set(this.failingTenants.resting());
-    const organizations = new Set(this.failingOrganizations.resting());
-    const [ready, resting] = apart([...this.lines.keys()], tenants);
-    const own = (tenant: string): string[] => apart(this.lines.get(tenant) ?? [], organizations).flat();
-    const first = dealt(ready, own, most);
-    return first.length < most ? [...first, ...dealt(resting, own, most - first.length)] : first;
+    const first: string[] = [];
+    for (const id of this.inTurn()) {
+      first.push(id);
+      if (first.length === most) break;
+    }
+    return first;
+  }
+
+  /** Those that rest after all others, as far as they are asked for: no more is looked at. */
+  private *inTurn(): Generator<string> {
+    const later: string[] = [];
+    const own = (tenant: string): Generator<string> => this.ownOf(tenant);
+    yield* dealt(restingLast(this.lines.keys(), this.failingTenants, later), own);
+    yield* dealt(later, own);
+  }
+
+  private *ownOf(tenant: string): Generator<string> {
+    const later: string[] = [];
+    yield* restingLast(this.lines.get(tenant) ?? [], this.failingOrganizations, later);
+    yield* later;
   }
 
   private tenant(id: string): string {
@@ -178,34 +214,45 @@ export class TurnLine {
     const tenant = this.tenant(organizationId);
     this.latest.had({ tenant, organizationId });
     const line = this.lines.get(tenant);
-    if (!line?.includes(organizationId)) return;
+    if (!line?.delete(organizationId)) return;
+    line.add(organizationId);
     this.lines.delete(tenant);
-    this.lines.set(tenant, [...line.filter((id) => id !== organizationId), organizationId]);
+    this.lines.set(tenant, line);
   }
 
   private leave(organizationId: string): void {
     const tenant = this.tenant(organizationId);
-    const line = this.lines.get(tenant)?.filter((id) => id !== organizationId) ?? [];
-    if (line.length > 0) this.lines.set(tenant, line);
-    else this.lines.delete(tenant);
+    const line = this.lines.get(tenant);
+    line?.delete(organizationId);
+    if (line?.size === 0) this.lines.delete(tenant);
   }
 }
 
-/** Those that are not among some, and those that are. */
-function apart(all: readonly string[], some: ReadonlySet<string>): [string[], string[]] {
-  return [all.filter((one) => !some.has(one)), all.filter((one) => some.has(one))];
+/** Those that do not rest; the others come to `later`. */
+function* restingLast(ids: Iterable<string>, failing: FailingTurns, later: string[]): Generator<string> {
+  for (const id of ids)
+    if (failing.rests(id)) later.push(id);
+    else yield id;
 }
 
 /** The first of each tenant, then the second. */
-function dealt(
-  tenants: readonly string[],
-  own: (tenant: string) => readonly string[],
-  most: number,
-): string[] {
-  const lines = tenants.slice(0, most).map(own);
-  const rounds = Math.max(0, ...lines.map((line) => line.length));
-  const all: string[] = [];
-  for (let round = 0; round < rounds && all.length < most; round += 1)
-    for (const line of lines) all.push(...line.slice(round, round + 1));
-  return all.slice(0, most);
+function* dealt(tenants: Iterable<string>, own: (tenant: string) => Iterator<string>): Generator<string> {
+  let lines: Iterator<string>[] = [];
+  for (const tenant of tenants) {
+    const line = own(tenant);
+    const next = line.next();
+    if (next.done) continue;
+    yield next.value;
+    lines.push(line);
+  }
+  while (lines.length > 0) {
+    const longer: Iterator<string>[] = [];
+    for (const line of lines) {
+      const next = line.next();
+      if (next.done) continue;
+      yield next.value;
+      longer.push(line);
+    }
+    lines = longer;
+  }
 }
