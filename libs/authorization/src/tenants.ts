@@ -51,6 +51,7 @@ export class Tenants {
   /** Takes what was told with a credential: whoever asks for something has its tenant's turn from the first time on. */
   learn({ id, tenant_id: tenant }: Pick<OrganizationSnapshot, 'id' | 'tenant_id'>): void {
     if (tenant === undefined || this.known.get(id)?.until === Infinity) return;
+    this.waiting.delete(id);
     this.note(id, { tenant, until: Infinity });
   }
 
