@@ -2,13 +2,15 @@ import type { Type } from '@nestjs/common';
 import { jest } from '@jest/globals';
 import { Tenants } from '@customer-platform/authorization';
 import { newId } from '@customer-platform/database';
-import { eventually } from '@customer-platform/testing';
+import { ItemBackoff } from '@customer-platform/http';
+import { DatabaseFault, eventually } from '@customer-platform/testing';
 import { ConversionRunner } from './attributes/conversion/conversion-runner.js';
 import { AuditCheckpoints } from './audit-log/audit-checkpoints.js';
 import { AuditVerification } from './audit-log/audit-verification.js';
 import { startCore, START_MS, type TestCore } from './core.fixture.js';
 import { DeadLetterReplayer } from './dead-letters/dead-letter.replayer.js';
 import { ConsentExpiry } from './people/consents/consent-expiry.js';
+import { EvaluatorShares } from './segments/evaluating/evaluator-shares.js';
 import { SegmentEvaluator } from './segments/evaluating/segment.evaluator.js';
 import { DueWarnings } from './subject-requests/due-warnings.js';
 import { ErasureRunner } from './subject-requests/erasure/erasure-runner.js';
@@ -142,13 +144,43 @@ describe.each(Object.entries(STEPWISE))('%s', (_name, { job, table, columns, val
   }
 });
 
-it('evaluations of segments go by tenant', async () => {
-  const { children, neighbour } = await aNeighbourhood();
-  await core.database.query(
+it.each(['signatures of the audit log', 'verifications of the audit log'])(
+  '%s leave one that fails alone for a while, however soon they look again',
+  async (name) => {
+    const { job, table, columns, values } = STEPWISE[name] as Stepwise;
+    const organizationId = newId();
+    await core.database.query(
+      `INSERT INTO ${table} (organization_id, ${columns}) SELECT id, ${values} FROM (SELECT $1::uuid AS id) AS one`,
+      [organizationId, new Date(Date.now() - 60_000)],
+    );
+    const fault = await DatabaseFault.in(core.database, {
+      table,
+      on: 'UPDATE',
+      when: `NEW.organization_id = '${organizationId}'`,
+    });
+    const failures = jest.spyOn(ItemBackoff.prototype, 'failed');
+    try {
+      await (jobOf(job) as unknown as { runAll(): Promise<boolean> }).runAll();
+      expect(failures.mock.calls.map(([item]) => item)).toEqual([organizationId]);
+    } finally {
+      failures.mockRestore();
+      await fault.mend();
+      await core.database.query(`DELETE FROM ${table} WHERE organization_id = $1`, [organizationId]);
+    }
+  },
+);
+
+function changeSegmentsOf(ids: readonly string[]): Promise<unknown> {
+  return core.database.query(
     `INSERT INTO segment_changes (organization_id, contact_id, cause, touched, correlation_id)
      SELECT id, ${ANY}, 'event', ARRAY['event:invoice_paid'], ${ANY} FROM unnest($1::uuid[]) AS id`,
-    [[...children, neighbour]],
+    [ids],
   );
+}
+
+it('evaluations of segments go by tenant', async () => {
+  const { children, neighbour } = await aNeighbourhood();
+  await changeSegmentsOf([...children, neighbour]);
   const evaluator = jobOf(SegmentEvaluator);
   const turns = jest.spyOn(evaluator, 'turn');
   await evaluator.runAll();
@@ -156,6 +188,44 @@ it('evaluations of segments go by tenant', async () => {
   turns.mockRestore();
   expect(taken.indexOf(neighbour)).toBeLessThanOrEqual(1);
   expect(new Set(taken)).toEqual(new Set([...children, neighbour]));
+});
+
+it('evaluations of segments count no turn for what another instance evaluates', async () => {
+  const [{ children }, { children: others }] = [await aNeighbourhood(), await aNeighbourhood()];
+  await changeSegmentsOf([...children, ...others]);
+  const evaluator = jobOf(SegmentEvaluator);
+  const last = children.at(-1) ?? '';
+  const shares = jest
+    .spyOn(jobOf(EvaluatorShares), 'has')
+    .mockImplementation((id) => id === last || others.includes(id));
+  const turns = jest.spyOn(evaluator, 'turn');
+  await (evaluator as unknown as { pass(): Promise<boolean> }).pass();
+  const taken = turns.mock.calls.map(([id]) => id);
+  turns.mockRestore();
+  shares.mockRestore();
+  expect(taken.indexOf(last)).toBeLessThanOrEqual(1);
+  expect(new Set(taken)).toEqual(new Set([last, ...others]));
+});
+
+it('evaluations of segments that fail have their tenant come after others', async () => {
+  const [{ children }, { children: others }] = [await aNeighbourhood(), await aNeighbourhood()];
+  await changeSegmentsOf([...children, ...others]);
+  const evaluator = jobOf(SegmentEvaluator);
+  const shares = jest
+    .spyOn(jobOf(EvaluatorShares), 'has')
+    .mockImplementation((id) => children.includes(id) || others.includes(id));
+  const turns = jest
+    .spyOn(evaluator, 'turn')
+    .mockImplementation((id) =>
+      children.includes(id) ? Promise.reject(new Error('fails')) : Promise.resolve(false),
+    );
+  // For as long as a failure has others come first.
+  const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+  await (evaluator as unknown as { pass(): Promise<boolean> }).pass();
+  const taken = turns.mock.calls.map(([id]) => id);
+  for (const spy of [time, turns, shares]) spy.mockRestore();
+  const [first = 0, second] = taken.flatMap((id, at) => (children.includes(id) ? [at] : []));
+  expect([first <= 1, second]).toEqual([true, CHILDREN + 1]);
 });
 
 it('replays of dead letters go by tenant', async () => {

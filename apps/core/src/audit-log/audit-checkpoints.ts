@@ -29,6 +29,7 @@ const DUE = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id FROM audit_chains
      WHERE organization_id = turn.organization_id AND head_seq > signed_seq AND sign_at <= $2
+       AND organization_id <> ALL ($3::uuid[])
        FOR UPDATE SKIP LOCKED) AS own
    LIMIT 1`;
 
@@ -66,9 +67,13 @@ export class AuditCheckpoints extends ItemJob<Due> {
   }
 
   /** An organization whose chain is to be signed. */
-  protected async next(tx: WorkerTransaction, organizationIds: readonly string[]): Promise<Due | undefined> {
+  protected async next(
+    tx: WorkerTransaction,
+    organizationIds: readonly string[],
+    waiting: readonly string[],
+  ): Promise<Due | undefined> {
     const now = this.clock.now();
-    const [due] = await tx.query<{ organization_id: string }>(DUE, [organizationIds, now]);
+    const [due] = await tx.query<{ organization_id: string }>(DUE, [organizationIds, now, waiting]);
     return due && { ...due, now };
   }
 

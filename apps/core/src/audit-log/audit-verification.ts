@@ -20,7 +20,8 @@ const OWNERS = `
 const DUE = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, walked_seq FROM audit_chains
-     WHERE organization_id = turn.organization_id AND verify_at <= $2 FOR UPDATE SKIP LOCKED) AS own
+     WHERE organization_id = turn.organization_id AND verify_at <= $2 AND organization_id <> ALL($3::uuid[])
+       FOR UPDATE SKIP LOCKED) AS own
    LIMIT 1`;
 
 const CLAIM = 'UPDATE audit_chains SET verify_at = $2 WHERE organization_id = $1';
@@ -80,16 +81,14 @@ export class AuditVerification extends WorkerJob {
   /** @param found hears whose turn it is, before anything of it is changed */
   private async claim(found: (chain: DueChain | undefined) => void): Promise<void> {
     const now = this.clock.now();
+    const waiting = this.backoff.waiting();
     await this.database.acrossOrganizations(async (tx) => {
       const chain = await this.line.next(
         async () => {
-          const owners = await tx.query<Pick<DueChain, 'organization_id'>>(OWNERS, [
-            now,
-            this.backoff.waiting(),
-          ]);
+          const owners = await tx.query<Pick<DueChain, 'organization_id'>>(OWNERS, [now, waiting]);
           return owners.map(({ organization_id: id }) => id);
         },
-        async (organizationIds) => (await tx.query<DueChain>(DUE, [organizationIds, now]))[0],
+        async (organizationIds) => (await tx.query<DueChain>(DUE, [organizationIds, now, waiting]))[0],
       );
       found(chain);
       if (chain) await tx.query(CLAIM, [chain.organization_id, new Date(now.getTime() + CLAIM_MS)]);

@@ -105,7 +105,7 @@ export class DeadLetterReplayer extends WorkerJob {
   async runAll(): Promise<boolean> {
     return this.line.goThrough(
       () => this.waiting(),
-      (organizationId) => this.runNext(organizationId),
+      (organizationId, failed) => this.runNext(organizationId, failed),
       () => this.job.stopping,
     );
   }
@@ -118,20 +118,21 @@ export class DeadLetterReplayer extends WorkerJob {
   }
 
   /** Whether there was one. One that cannot be settled, or loses races, is left queued for a while. */
-  private async runNext(organizationId: string): Promise<boolean> {
+  private async runNext(organizationId: string, failed: () => void): Promise<boolean> {
     let letter: QueuedLetter | undefined;
     try {
       await this.database.acrossOrganizations(async (tx) => {
         [letter] = await tx.query<QueuedLetter>(NEXT, [this.backoff.waiting(), organizationId]);
         if (!letter) return;
         await tx.useOrganization(letter.organization_id);
-        const failed = await this.runStage(tx, letter);
-        await (failed ? this.giveBack(tx, letter, failed) : this.settle(tx, letter));
+        const failure = await this.runStage(tx, letter);
+        await (failure ? this.giveBack(tx, letter, failure) : this.settle(tx, letter));
       });
       if (letter) this.backoff.passed(letter.id);
       this.job.progressed();
     } catch (error) {
       if (!letter) throw error;
+      failed();
       await this.notRun(letter, error);
     }
     return letter !== undefined;

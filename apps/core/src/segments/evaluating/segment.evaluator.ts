@@ -66,7 +66,10 @@ export class SegmentEvaluator extends WorkerJob {
 
   /** Evaluates until nothing is left to do; tenants take turns, in a tenant its organizations, and one that fails holds up no other. */
   async runAll(): Promise<void> {
-    await this.run(() => Promise.resolve(true));
+    await this.run(
+      () => true,
+      () => Promise.resolve(),
+    );
   }
 
   /** As `runAll`, of this instance's share of the organizations. */
@@ -74,26 +77,35 @@ export class SegmentEvaluator extends WorkerJob {
     const tell = (): Promise<void> => this.shares.tell(() => this.backoff.waiting());
     // Also where nothing is to be done: the others count on it for what comes.
     await tell();
-    return this.run(async (organizationId) => {
-      if (!this.shares.has(organizationId)) return false;
-      // A round may be long: whoever comes or goes meanwhile counts, and so does this instance.
-      await tell();
-      return this.shares.has(organizationId);
-    });
+    // A round may be long: whoever comes or goes meanwhile counts, and so does this instance.
+    return this.run((organizationId) => this.shares.has(organizationId), tell);
   }
 
-  /** @returns whether there was anything to do for anybody */
-  private run(isMine: (organizationId: string) => Promise<boolean>): Promise<boolean> {
-    return this.line.goThrough(
-      () => this.organizations(),
-      async (organizationId) =>
-        !this.backoff.waits(organizationId) && (await isMine(organizationId)) && this.turnOf(organizationId),
+  /** @returns whether there was anything to do for anybody, be it another instance's */
+  private async run(
+    isMine: (organizationId: string) => boolean,
+    tell: () => Promise<void>,
+  ): Promise<boolean> {
+    let any = false;
+    // Who is another's has no turn here, nor does its tenant for it.
+    const mine = async (): Promise<string[]> => {
+      const organizations = await this.organizations();
+      any ||= organizations.length > 0;
+      return organizations.filter((id) => isMine(id) && !this.backoff.waits(id));
+    };
+    await this.line.goThrough(
+      mine,
+      async (organizationId, failed) => {
+        await tell();
+        return isMine(organizationId) && this.turnOf(organizationId, failed);
+      },
       () => this.job.stopping,
     );
+    return any;
   }
 
   /** @throws what says that the database is away: the others would meet the same */
-  private async turnOf(organizationId: string): Promise<boolean> {
+  private async turnOf(organizationId: string, failed: () => void): Promise<boolean> {
     try {
       const busy = await this.turn(organizationId);
       this.backoff.passed(organizationId);
@@ -102,6 +114,7 @@ export class SegmentEvaluator extends WorkerJob {
     } catch (error) {
       this.backoff.failed(organizationId, error);
       if (isTransient(error) && !ranOut(error)) throw error;
+      failed();
       return false;
     }
   }
