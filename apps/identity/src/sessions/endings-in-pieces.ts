@@ -89,7 +89,7 @@ export class EndingsInPieces {
       return owners.map(({ id }) => id).filter((id) => !failing.has(id));
     };
     // Each has one piece after the other until none of its own is left.
-    const piece = async (organizationId: string): Promise<boolean> => {
+    const piece = async (organizationId: string, failed: () => void): Promise<boolean> => {
       const context = systemActor(organizationId, newId(), actor);
       let went = 0;
       try {
@@ -97,6 +97,7 @@ export class EndingsInPieces {
         ended += went;
         if (went < MOST_AT_ONCE) pass.passed?.(organizationId);
       } catch (error) {
+        failed();
         if (isAway(error)) fails(organizationId, error);
         else failing.set(organizationId, new FailingPieces());
       }

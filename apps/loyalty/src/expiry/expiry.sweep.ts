@@ -81,9 +81,9 @@ export class ExpirySweep extends WorkerJob {
   /** Ends lots of all organizations but those of which one failed. */
   private async endOthers(): Promise<number> {
     let ended = 0;
-    const piece = async (organizationId: string): Promise<boolean> => {
+    const piece = async (organizationId: string, failed: () => void): Promise<boolean> => {
       const lots = await this.findOwn(organizationId, []);
-      const went = lots.length === 0 ? 0 : await this.endTogether(organizationId, lots);
+      const went = lots.length === 0 ? 0 : await this.endTogether(organizationId, lots, failed);
       ended += went;
       // What others are at is left to them, or to the next sweep.
       return went > 0;
@@ -105,13 +105,18 @@ export class ExpirySweep extends WorkerJob {
   }
 
   /** @throws what says that the database is away: the others would meet the same */
-  private async endTogether(organizationId: string, lots: readonly Lot[]): Promise<number> {
+  private async endTogether(
+    organizationId: string,
+    lots: readonly Lot[],
+    failed: () => void,
+  ): Promise<number> {
     try {
       return await this.endAll(organizationId, lots);
     } catch (error) {
       // It may be away because of one of them.
       this.failing.set(organizationId, new FailingPieces(lots));
       if (isAway(error)) throw error;
+      failed();
       return 0;
     } finally {
       this.job.progressed();

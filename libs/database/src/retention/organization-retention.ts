@@ -134,11 +134,11 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
     const left = Map.groupBy(await this.turns(), ({ organizationId }) => organizationId);
     const isOver = (): boolean => this.job.stopping || performance.now() - begun > lastsMs;
     let removed = 0;
-    const piece = async (organizationId: string): Promise<boolean> => {
+    const piece = async (organizationId: string, failed: () => void): Promise<boolean> => {
       const [turn, ...others] = left.get(organizationId) ?? [];
       if (!turn) return false;
       if (performance.now() - this.learntAt > FRESH_MS) await this.learn();
-      const done = await this.take(turn, rowsAtOnce);
+      const done = await this.take(turn, rowsAtOnce, failed);
       if (done !== HELD) removed += done?.removed ?? 0;
       this.job.progressed();
       const further = furtherTurns(turn, done);
@@ -172,7 +172,11 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
   }
 
   /** One piece; undefined where there is nothing to do, or it failed, and is tried again in a later pass. */
-  private async take(turn: Turn, most: number): Promise<Removal | typeof HELD | undefined> {
+  private async take(
+    turn: Turn,
+    most: number,
+    failed: () => void,
+  ): Promise<Removal | typeof HELD | undefined> {
     const { organizationId, kind } = turn;
     const item = `${kind.kind} ${organizationId}`;
     if (this.unknown.has(organizationId) || this.backoff.waits(item)) return undefined;
@@ -188,6 +192,7 @@ export class OrganizationRetention implements OnApplicationBootstrap, OnModuleDe
       this.backoff.failed(item, error);
       // What ran out of time or memory may be this organization's doing, however often.
       if (isTransient(error) && !ranOut(error)) throw error;
+      failed();
       return undefined;
     }
   }
