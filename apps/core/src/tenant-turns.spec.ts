@@ -228,15 +228,19 @@ it('evaluations of segments that fail have their tenant come after others', asyn
   expect([first <= 1, second]).toEqual([true, CHILDREN + 1]);
 });
 
-it('replays of dead letters go by tenant', async () => {
-  const { children, neighbour } = await aNeighbourhood();
-  await core.database.query(
+function queueLettersOf(ids: readonly string[]): Promise<unknown> {
+  return core.database.query(
     `INSERT INTO dead_letters (organization_id, id, event_id, type, stage, code, detail, attempts, state, fingerprint,
                                received_at, first_failed_at, last_failed_at)
      SELECT id, ${ANY}, ${ANY}, 'track', 'loyalty', 'internal_error', 'x', 1, 'replaying', ${ANY}, now(), now(), now()
        FROM unnest($1::uuid[]) AS id`,
-    [[...children, neighbour]],
+    [ids],
   );
+}
+
+it('replays of dead letters go by tenant', async () => {
+  const { children, neighbour } = await aNeighbourhood();
+  await queueLettersOf([...children, neighbour]);
   const replayer = jobOf(DeadLetterReplayer);
   const turns = jest.spyOn(replayer as unknown as { runNext(id: string): Promise<boolean> }, 'runNext');
   await replayer.runAll();
@@ -244,4 +248,26 @@ it('replays of dead letters go by tenant', async () => {
   turns.mockRestore();
   expect(taken.indexOf(neighbour)).toBeLessThanOrEqual(1);
   expect(new Set(taken)).toEqual(new Set([...children, neighbour]));
+});
+
+it('replays of dead letters that fail have their tenant come after others', async () => {
+  const [{ children }, { children: others }] = [await aNeighbourhood(), await aNeighbourhood()];
+  await queueLettersOf([...children, ...others]);
+  const replayer = jobOf(DeadLetterReplayer);
+  interface Replaying {
+    runStage(tx: unknown, letter: { organization_id: string }): Promise<undefined>;
+  }
+  const tried: string[] = [];
+  const stages = jest
+    .spyOn(replayer as unknown as Replaying, 'runStage')
+    .mockImplementation((_tx, { organization_id: id }) => {
+      tried.push(id);
+      return children.includes(id) ? Promise.reject(new Error('fails')) : Promise.resolve(undefined);
+    });
+  // For as long as a failure has others come first.
+  const time = jest.spyOn(performance, 'now').mockReturnValue(performance.now());
+  await replayer.runAll();
+  for (const spy of [time, stages]) spy.mockRestore();
+  const [first = 0, second] = tried.flatMap((id, at) => (children.includes(id) ? [at] : []));
+  expect([first <= 1, second]).toEqual([true, CHILDREN + 1]);
 });
