@@ -38,7 +38,7 @@ export {
 export { runtimes, wordsFor, type Runtime } from './programs.js';
 export { describeWith, MissingProgram } from './missing-program.js';
 export { postgresClient } from './postgres-client/postgres-client.js';
-export { explained, rowsRead, type PlanNode } from './plan-node.js';
+export { explained, rowsRead, rowsReadBy, type PlanNode } from './plan-node.js';
 export { peerModule, serviceTokens } from './peer-module.js';
 export { KafkaProbe, kafkaProbe } from './kafka-probe.js';
 export { startS3, type S3Server } from './s3/s3-server.js';

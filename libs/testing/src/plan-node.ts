@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import type { TestDatabase } from './test-database.js';
 
 /** A step of a plan as `EXPLAIN (ANALYZE, FORMAT JSON)` tells it. */
 export interface PlanNode {
@@ -15,6 +16,20 @@ export function rowsRead(node: PlanNode, table: string): number {
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
   const here = node['Relation Name'] === table ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0;
   return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner, table), here);
+}
+
+/** How many rows of a table a statement reads, which is done for it. */
+export async function rowsReadBy(
+  database: TestDatabase,
+  table: string,
+  sql: string,
+  parameters: unknown[],
+): Promise<number> {
+  const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`;
+  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, parameters);
+  if (!row) throw new Error('Postgres explained nothing');
+  // Of several loops it tells a mean, with two digits.
+  return Math.round(rowsRead(row['QUERY PLAN'][0].Plan, table));
 }
 
 /** The same transaction; `look` is given how each statement of these is done, which is done once for it and undone. */
