@@ -12,17 +12,28 @@ const LOTS_AT_ONCE = 500;
 /** Failures of a sweep end at the first that ran into its time limit, 15 s: lots of others that came due meanwhile are next. */
 const FAILURES_MS = 10_000;
 
-/** Finds organizations with any, soonest first, but for those of which a lot failed. */
-const OWNERS = `
-  SELECT organization_id FROM lot_balances
-   WHERE remaining > 0 AND expires_at <= $1 AND organization_id <> ALL($2::uuid[])
-   GROUP BY organization_id ORDER BY min(expires_at)`;
+const ENDING = 'remaining > 0 AND expires_at IS NOT NULL';
+/**
+ * Finds organizations with any, soonest first, but for those of which a lot failed. Walks from the soonest lot of one
+ * organization to that of the next, however many are due.
+ */
+export const OWNERS = `
+  WITH RECURSIVE soonest AS (
+    (SELECT organization_id, expires_at FROM lot_balances WHERE ${ENDING} ORDER BY organization_id, expires_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.expires_at FROM soonest, LATERAL (
+      SELECT organization_id, expires_at FROM lot_balances
+       WHERE organization_id > soonest.organization_id AND ${ENDING}
+       ORDER BY organization_id, expires_at LIMIT 1) AS next)
+  SELECT organization_id FROM soonest
+   WHERE expires_at <= $1 AND organization_id <> ALL($2::uuid[]) ORDER BY expires_at`;
 
-/** Finds those of one organization, but for those that are known. */
-const FIND_OWN = `
+/** Finds those of one organization, but for those that are known. No index by time alone has this order: it has everybody's. */
+export const FIND_OWN = `
   SELECT lot_id AS lot, subject_ref AS ref FROM lot_balances
-   WHERE organization_id = $1 AND remaining > 0 AND expires_at <= $2 AND lot_id <> ALL($3::uuid[])
-   ORDER BY expires_at LIMIT ${LOTS_AT_ONCE}`;
+   WHERE (organization_id, expires_at) >= ($1, '-infinity') AND (organization_id, expires_at) <= ($1, $2)
+     AND ${ENDING} AND lot_id <> ALL($3::uuid[])
+   ORDER BY organization_id, expires_at LIMIT ${LOTS_AT_ONCE}`;
 
 /** Whoever holds a lock posts, or is another instance that sweeps: neither is waited for. */
 const LOCK_FREE = `
