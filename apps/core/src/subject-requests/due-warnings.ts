@@ -12,23 +12,36 @@ const DAY_MS = 86_400_000;
 /** So many days before a request is due it is warned. */
 const WARNED_BEFORE = [3, 10] as const;
 
-/** `$2` and `$3` are times up to which is warned, and before how many days each of them lies. */
+const OPEN = `state IN ('verifying', 'in_progress')`;
+/**
+ * `$2` and `$3` are times up to which is warned, and before how many days each of them lies. Those of the organization whose
+ * turn it is, by a range that no index by time alone has: it has everybody's.
+ */
 const DUE = `
-  state IN ('verifying', 'in_progress') AND due_at > $1 AND id <> ALL($4::uuid[])
+  ${OPEN} AND (organization_id, due_at) > (turn.organization_id, $1) AND id <> ALL($4::uuid[])
      AND EXISTS (SELECT FROM unnest($2::timestamptz[], $3::int[]) AS warning (until, days)
                   WHERE due_at <= warning.until AND (warned_days IS NULL OR warned_days > warning.days))
-     AND due_at <= (SELECT max(until) FROM unnest($2::timestamptz[]) AS until)`;
-const OWNERS = `
-  SELECT organization_id FROM subject_requests WHERE ${DUE} GROUP BY organization_id ORDER BY min(due_at)`;
+     AND (organization_id, due_at)
+         <= (turn.organization_id, (SELECT max(until) FROM unnest($2::timestamptz[]) AS until))`;
+/** Walks from an open request of one organization to that of the next, and asks of each for its soonest. */
+export const OWNERS = `
+  WITH RECURSIVE turn AS (
+    (SELECT organization_id, due_at FROM subject_requests WHERE ${OPEN} ORDER BY organization_id, due_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.due_at FROM turn, LATERAL (
+      SELECT organization_id, due_at FROM subject_requests WHERE organization_id > turn.organization_id AND ${OPEN}
+       ORDER BY organization_id, due_at LIMIT 1) AS next)
+  SELECT own.organization_id FROM turn, LATERAL (
+    SELECT organization_id, due_at FROM subject_requests WHERE ${DUE} ORDER BY organization_id, due_at LIMIT 1) AS own
+   ORDER BY own.due_at`;
 /** What two instances see at once one of them has. The soonest that is due is warned of for the last time, where it is so soon. */
-const NEXT = `
+export const NEXT = `
   SELECT own.organization_id, own.id,
          (SELECT min(days) FROM unnest($2::timestamptz[], $3::int[]) AS warning (until, days)
            WHERE own.due_at <= warning.until) AS days
     FROM unnest($5::uuid[]) AS turn (organization_id), LATERAL (
       SELECT organization_id, id, due_at FROM subject_requests
-       WHERE organization_id = turn.organization_id AND ${DUE}
-       ORDER BY due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS own
+       WHERE ${DUE} ORDER BY organization_id, due_at LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED) AS own
    LIMIT 1`;
 
 const WARN = `

@@ -9,14 +9,24 @@ import { ConsentsRepository } from './consents.repository.js';
 const JOB = 'consent-expiry';
 const LOOK_EVERY_MS = 500;
 
-const OWNERS = `
-  SELECT organization_id FROM consent_expirations WHERE expires_at <= $1 AND event_id <> ALL($2::uuid[])
-   GROUP BY organization_id ORDER BY min(expires_at)`;
-const NEXT = `
+/** Walks from the soonest of one organization to that of the next, however many are due. */
+export const OWNERS = `
+  WITH RECURSIVE soonest AS (
+    (SELECT organization_id, expires_at FROM consent_expirations WHERE event_id <> ALL($2::uuid[])
+      ORDER BY organization_id, expires_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.expires_at FROM soonest, LATERAL (
+      SELECT organization_id, expires_at FROM consent_expirations
+       WHERE organization_id > soonest.organization_id AND event_id <> ALL($2::uuid[])
+       ORDER BY organization_id, expires_at LIMIT 1) AS next)
+  SELECT organization_id FROM soonest WHERE expires_at <= $1 ORDER BY expires_at`;
+/** No index by time alone has this order: it has everybody's. */
+export const NEXT = `
   SELECT ending.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
-     WHERE organization_id = turn.organization_id AND expires_at <= $2 AND event_id <> ALL($3::uuid[])
-     ORDER BY expires_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS ending
+     WHERE (organization_id, expires_at) >= (turn.organization_id, '-infinity')
+       AND (organization_id, expires_at) <= (turn.organization_id, $2) AND event_id <> ALL($3::uuid[])
+     ORDER BY organization_id, expires_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS ending
    LIMIT 1`;
 
 const DONE = `DELETE FROM consent_expirations WHERE organization_id = $1 AND event_id = $2`;

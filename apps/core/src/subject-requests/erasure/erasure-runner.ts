@@ -22,24 +22,38 @@ const FENCE_LASTS_MS = 3_600_000;
 
 /**
  * The second round begins when what was under way has ended: transactions, and calls whose answer is kept once they are
- * through, at the latest when their lease ends. They take turns: one of a person with a million events holds up nobody else's. */
+ * through, at the latest when their lease ends. They take turns: one of a person with a million events holds up nobody else's.
+ * Those of the organization whose turn it is, by a range that no index by time alone has: it has everybody's.
+ */
 const READY = `
-  step <> 'done' AND subject_request_id <> ALL($1::uuid[])
+  step <> 'done' AND (organization_id, moved_at) >= (turn.organization_id, '-infinity')
+     AND (organization_id, moved_at) <= (turn.organization_id, 'infinity') AND subject_request_id <> ALL($1::uuid[])
      AND (step <> 'fence' OR fence IS NULL OR created_at < $2
           OR fence::xid8 < pg_snapshot_xmin(pg_current_snapshot()) AND NOT EXISTS (
                SELECT FROM idempotency_keys AS open
                 WHERE open.organization_id = contact_erasures.organization_id AND open.status IS NULL
                   AND open.created_at <= contact_erasures.created_at AND open.lease_until > $4))
      AND (step <> 'asked' OR asked_at < $3)`;
-const OWNERS = `
-  SELECT organization_id FROM contact_erasures WHERE ${READY} GROUP BY organization_id ORDER BY min(moved_at)`;
-const NEXT = `
+/** Walks from an erasure of one organization to that of the next, and asks of each for its first that is ready. */
+export const OWNERS = `
+  WITH RECURSIVE turn AS (
+    (SELECT organization_id, moved_at FROM contact_erasures WHERE step <> 'done'
+      ORDER BY organization_id, moved_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.moved_at FROM turn, LATERAL (
+      SELECT organization_id, moved_at FROM contact_erasures
+       WHERE organization_id > turn.organization_id AND step <> 'done'
+       ORDER BY organization_id, moved_at LIMIT 1) AS next)
+  SELECT own.organization_id FROM turn, LATERAL (
+    SELECT organization_id, moved_at FROM contact_erasures
+     WHERE ${READY} ORDER BY organization_id, moved_at LIMIT 1) AS own
+   ORDER BY own.moved_at`;
+export const NEXT = `
   SELECT own.* FROM unnest($5::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, subject_request_id, contact_id, correlation_id, step, round, cursor, fence, contact_ids,
            counts, jsonb_array_length(identifiers) AS identifier_count
       FROM contact_erasures
-     WHERE organization_id = turn.organization_id AND ${READY}
-     ORDER BY moved_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS own
+     WHERE ${READY} ORDER BY organization_id, moved_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS own
    LIMIT 1`;
 
 const SAVE = `

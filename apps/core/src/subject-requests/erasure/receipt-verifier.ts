@@ -12,16 +12,27 @@ import { Receipts } from './receipts.js';
 const JOB = 'erasure-receipts';
 const LOOK_EVERY_MS = 1_000;
 
-const OWNERS = `
-  SELECT organization_id FROM subject_request_receipts
-   WHERE state = 'received' AND subject_request_id || ' ' || module <> ALL($1::text[])
-   GROUP BY organization_id ORDER BY min(received_at)`;
-const NEXT = `
+/** Walks from the first of one organization to that of the next, however many have come. */
+export const OWNERS = `
+  WITH RECURSIVE first AS (
+    (SELECT organization_id, received_at FROM subject_request_receipts
+      WHERE state = 'received' AND subject_request_id || ' ' || module <> ALL($1::text[])
+      ORDER BY organization_id, received_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.received_at FROM first, LATERAL (
+      SELECT organization_id, received_at FROM subject_request_receipts
+       WHERE organization_id > first.organization_id AND state = 'received'
+         AND subject_request_id || ' ' || module <> ALL($1::text[])
+       ORDER BY organization_id, received_at LIMIT 1) AS next)
+  SELECT organization_id FROM first ORDER BY received_at`;
+/** No index by time alone has this order: it has everybody's. */
+export const NEXT = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
-     WHERE organization_id = turn.organization_id AND state = 'received'
-       AND subject_request_id || ' ' || module <> ALL($2::text[])
-     ORDER BY received_at LIMIT 1) AS own
+     WHERE (organization_id, received_at) >= (turn.organization_id, '-infinity')
+       AND (organization_id, received_at) <= (turn.organization_id, 'infinity')
+       AND state = 'received' AND subject_request_id || ' ' || module <> ALL($2::text[])
+     ORDER BY organization_id, received_at LIMIT 1) AS own
    LIMIT 1`;
 
 interface ReceiptRow {
