@@ -24,16 +24,28 @@ const BEGIN = `
      SET cursor_id = NULL, moved_at = clock_timestamp(),
          contacts = ARRAY(SELECT unnest(job.contacts) UNION SELECT unnest(excluded.contacts))
   RETURNING ${columnsOf('job')}`;
-const DUE = 'moved_at <= statement_timestamp()::timestamptz(3)';
-/** SQL of the organizations of those that can go on, each with since when. `$1` are contacts that are left alone. */
+const NOW = 'statement_timestamp()::timestamptz(3)';
+/**
+ * SQL of the organizations of those that can go on, each with since when. `$1` are contacts that are left alone. Walks from
+ * the first of one organization to that of the next, however many there are.
+ */
 export const JOBS_BY_TURN = `
-  SELECT organization_id, moved_at FROM contact_record_jobs WHERE contact_id::text <> ALL($1::text[]) AND ${DUE}`;
-/** They take turns. */
-const NEXT = `
+  WITH RECURSIVE first AS (
+    (SELECT organization_id, moved_at FROM contact_record_jobs WHERE contact_id::text <> ALL($1::text[])
+      ORDER BY organization_id, moved_at LIMIT 1)
+    UNION ALL
+    SELECT next.organization_id, next.moved_at FROM first, LATERAL (
+      SELECT organization_id, moved_at FROM contact_record_jobs
+       WHERE organization_id > first.organization_id AND contact_id::text <> ALL($1::text[])
+       ORDER BY organization_id, moved_at LIMIT 1) AS next)
+  SELECT organization_id, moved_at FROM first WHERE moved_at <= ${NOW}`;
+/** They take turns. No index by time alone has this order: it has everybody's. */
+export const NEXT = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT ${COLUMNS} FROM contact_record_jobs
-     WHERE organization_id = turn.organization_id AND contact_id::text <> ALL($2::text[]) AND ${DUE}
-     ORDER BY moved_at LIMIT 1) AS own
+     WHERE (organization_id, moved_at) >= (turn.organization_id, '-infinity')
+       AND (organization_id, moved_at) <= (turn.organization_id, ${NOW}) AND contact_id::text <> ALL($2::text[])
+     ORDER BY organization_id, moved_at LIMIT 1) AS own
    LIMIT 1`;
 const TAKE = `
   SELECT ${COLUMNS} FROM contact_record_jobs

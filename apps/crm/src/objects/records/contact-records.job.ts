@@ -15,8 +15,8 @@ import { RecordsOfContacts } from './records-of-contacts.js';
 const JOB = 'contact-records';
 const LOOK_EVERY_MS = 500;
 
-const OWNERS = `
-  SELECT organization_id FROM (${ERASURES_AT_THEIR_END} UNION ALL ${JOBS_BY_TURN}) AS item (organization_id, since)
+export const OWNERS = `
+  SELECT organization_id FROM (${ERASURES_AT_THEIR_END} UNION ALL (${JOBS_BY_TURN})) AS item (organization_id, since)
    GROUP BY organization_id ORDER BY min(since)`;
 
 type Item = ContactRecordJob | ErasureAtItsEnd;
