@@ -1,4 +1,5 @@
 import type { Transaction } from '@customer-platform/database';
+import { Client } from 'pg';
 import type { TestDatabase } from './test-database.js';
 
 /** A step of a plan as `EXPLAIN (ANALYZE, FORMAT JSON)` tells it. */
@@ -18,18 +19,29 @@ export function rowsRead(node: PlanNode, table: string): number {
   return (node.Plans ?? []).reduce((sum, inner) => sum + rowsRead(inner, table), here);
 }
 
-/** How many rows of a table a statement reads, which is done for it. */
+/** How many rows of a table a statement of a job reads, which is done for it: as the service, whom row level security binds. */
 export async function rowsReadBy(
-  database: TestDatabase,
+  { url }: TestDatabase,
   table: string,
   sql: string,
   parameters: unknown[],
 ): Promise<number> {
-  const explain = `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`;
-  const [row] = await database.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(explain, parameters);
-  if (!row) throw new Error('Postgres explained nothing');
-  // Of several loops it tells a mean, with two digits.
-  return Math.round(rowsRead(row['QUERY PLAN'][0].Plan, table));
+  const service = new Client({ connectionString: url });
+  await service.connect();
+  try {
+    await service.query('BEGIN');
+    await service.query(`SET LOCAL app.worker = 'on'`);
+    const plans = await service.query<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`,
+      parameters,
+    );
+    const [row] = plans.rows;
+    if (!row) throw new Error('Postgres explained nothing');
+    // Of several loops it tells a mean, with two digits.
+    return Math.round(rowsRead(row['QUERY PLAN'][0].Plan, table));
+  } finally {
+    await service.end();
+  }
 }
 
 /** The same transaction; `look` is given how each statement of these is done, which is done once for it and undone. */
