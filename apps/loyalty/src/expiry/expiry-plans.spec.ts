@@ -41,5 +41,6 @@ it('the sweep reads the lots of whose turn it is, however many of another are du
     owners: await reads(OWNERS, [NOW, []]),
     own: await reads(FIND_OWN, [few, NOW, []]),
     none: await reads(FIND_OWN, [later, NOW, []]),
-  }).toEqual({ owners: 3, own: FEW, none: 0 });
+    many: await reads(FIND_OWN, [many, NOW, []]),
+  }).toEqual({ owners: 3, own: FEW, none: 0, many: 500 });
 });

@@ -31,7 +31,7 @@ export const OWNERS = `
 /** Finds those of one organization, but for those that are known. No index by time alone has this order: it has everybody's. */
 export const FIND_OWN = `
   SELECT lot_id AS lot, subject_ref AS ref FROM lot_balances
-   WHERE (organization_id, expires_at) >= ($1, '-infinity') AND (organization_id, expires_at) <= ($1, $2)
+   WHERE organization_id BETWEEN $1 AND $1 AND expires_at <= $2
      AND ${ENDING} AND lot_id <> ALL($3::uuid[])
    ORDER BY organization_id, expires_at LIMIT ${LOTS_AT_ONCE}`;
 
