@@ -18,11 +18,10 @@ const OPEN = `state IN ('verifying', 'in_progress')`;
  * turn it is, by a range that no index by time alone has: it has everybody's.
  */
 const DUE = `
-  ${OPEN} AND (organization_id, due_at) > (turn.organization_id, $1) AND id <> ALL($4::uuid[])
+  ${OPEN} AND organization_id BETWEEN turn.organization_id AND turn.organization_id AND due_at > $1 AND id <> ALL($4::uuid[])
      AND EXISTS (SELECT FROM unnest($2::timestamptz[], $3::int[]) AS warning (until, days)
                   WHERE due_at <= warning.until AND (warned_days IS NULL OR warned_days > warning.days))
-     AND (organization_id, due_at)
-         <= (turn.organization_id, (SELECT max(until) FROM unnest($2::timestamptz[]) AS until))`;
+     AND due_at <= (SELECT max(until) FROM unnest($2::timestamptz[]) AS until)`;
 /** Walks from an open request of one organization to that of the next, and asks of each for its soonest. */
 export const OWNERS = `
   WITH RECURSIVE turn AS (

@@ -24,8 +24,8 @@ export const OWNERS = `
 export const NEXT = `
   SELECT ending.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, event_id, contact_id, expires_at FROM consent_expirations
-     WHERE (organization_id, expires_at) >= (turn.organization_id, '-infinity')
-       AND (organization_id, expires_at) <= (turn.organization_id, $2) AND event_id <> ALL($3::uuid[])
+     WHERE organization_id BETWEEN turn.organization_id AND turn.organization_id AND expires_at <= $2
+       AND event_id <> ALL($3::uuid[])
      ORDER BY organization_id, expires_at LIMIT 1 FOR UPDATE SKIP LOCKED) AS ending
    LIMIT 1`;
 

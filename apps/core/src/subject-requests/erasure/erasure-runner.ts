@@ -26,8 +26,8 @@ const FENCE_LASTS_MS = 3_600_000;
  * Those of the organization whose turn it is, by a range that no index by time alone has: it has everybody's.
  */
 const READY = `
-  step <> 'done' AND (organization_id, moved_at) >= (turn.organization_id, '-infinity')
-     AND (organization_id, moved_at) <= (turn.organization_id, 'infinity') AND subject_request_id <> ALL($1::uuid[])
+  step <> 'done' AND organization_id BETWEEN turn.organization_id AND turn.organization_id
+     AND subject_request_id <> ALL($1::uuid[])
      AND (step <> 'fence' OR fence IS NULL OR created_at < $2
           OR fence::xid8 < pg_snapshot_xmin(pg_current_snapshot()) AND NOT EXISTS (
                SELECT FROM idempotency_keys AS open

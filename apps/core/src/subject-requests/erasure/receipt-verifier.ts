@@ -29,8 +29,7 @@ export const OWNERS = `
 export const NEXT = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT organization_id, subject_request_id, module, counts, signature FROM subject_request_receipts
-     WHERE (organization_id, received_at) >= (turn.organization_id, '-infinity')
-       AND (organization_id, received_at) <= (turn.organization_id, 'infinity')
+     WHERE organization_id BETWEEN turn.organization_id AND turn.organization_id
        AND state = 'received' AND subject_request_id || ' ' || module <> ALL($2::text[])
      ORDER BY organization_id, received_at LIMIT 1) AS own
    LIMIT 1`;
