@@ -43,8 +43,8 @@ export const JOBS_BY_TURN = `
 export const NEXT = `
   SELECT own.* FROM unnest($1::uuid[]) AS turn (organization_id), LATERAL (
     SELECT ${COLUMNS} FROM contact_record_jobs
-     WHERE (organization_id, moved_at) >= (turn.organization_id, '-infinity')
-       AND (organization_id, moved_at) <= (turn.organization_id, ${NOW}) AND contact_id::text <> ALL($2::text[])
+     WHERE organization_id BETWEEN turn.organization_id AND turn.organization_id AND moved_at <= ${NOW}
+       AND contact_id::text <> ALL($2::text[])
      ORDER BY organization_id, moved_at LIMIT 1) AS own
    LIMIT 1`;
 const TAKE = `
