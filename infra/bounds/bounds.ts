@@ -12,7 +12,7 @@ export type BoundOwner =
 /** A place in the sources that refuses what is too much. */
 export interface Bound {
   readonly file: string;
-  /** What is bounded. */
+  /** The thing that is bounded. */
   readonly what: string;
   readonly of: BoundOwner;
   /** The refusals that stand there. */

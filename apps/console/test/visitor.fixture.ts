@@ -64,7 +64,7 @@ export class Visitor {
     await this.page.getByRole('heading', { level: 1 }).waitFor();
   }
 
-  /** At a page of the Console, by the provider's pages where it asks who comes. */
+  /** Arrives at a page of the Console, by the provider's pages where it asks who comes. */
   async arrive(path: string, staff: Staff): Promise<void> {
     await this.page.goto(`${this.origin}/console/${path}`);
     const page = this.page.locator('#content').getByRole('heading', { level: 1 }).first();

@@ -212,7 +212,7 @@ export class SlowCallers {
     yield* this.fresh;
   }
 
-  /** To be called several times a second: sees who stands still. */
+  /** Sees who stands still; to be called several times a second. */
   glance(): void {
     const now = this.now();
     for (const wait of this.waiting()) wait.glance(now);

@@ -18,7 +18,7 @@ const STEEPEST = 0.5;
 /** Windows at the least limit for which answers may be slow; then they are by their nature, not by the crowd. */
 const WINDOWS_AT_LEAST = 10;
 
-/** What differs from one limit to another. */
+/** Rules in which one limit differs from another. */
 export interface ConcurrencyRules<Kind> {
   /** No limit is lower: so few at once are no crowd, however slow. */
   readonly least: number;
@@ -65,7 +65,7 @@ export class ConcurrencyLimit<Kind> {
     this.times = new AnswerTimes(rules.tolerableMs, rules.slowByNature);
   }
 
-  /** How many there may be at once; undefined while there is no limit. */
+  /** The most that may be at work at once; undefined while there is no limit. */
   get current(): number | undefined {
     return this.most;
   }

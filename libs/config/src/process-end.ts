@@ -12,7 +12,7 @@ interface EndLog {
   fatal: (said: object, text: string) => void;
 }
 
-/** What a process serves, and the server of its operations. */
+/** The servers of a process: its own, and that of its operations. */
 interface Served {
   readonly running: { drain: () => unknown; close: (graceMs: number) => Promise<unknown> };
   readonly operations: Server;

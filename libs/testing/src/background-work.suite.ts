@@ -163,7 +163,7 @@ function until(work: BackgroundWork, assertion: () => Promise<void>): Promise<vo
   return eventually(look, { within: WITHIN_MS, every: 100 });
 }
 
-/** How often the work has told of a failure. */
+/** Counts the failures that the work has told of. */
 export async function failuresOf(name: string): Promise<number> {
   const text = await metrics.getSingleMetricAsString('job_failures_total');
   const line = text.split('\n').find((one) => one.includes(`{job_name="${name}"}`));

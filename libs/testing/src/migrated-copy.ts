@@ -72,7 +72,7 @@ function provision(
   });
 }
 
-/** Of a copy, by the roles that its template was provisioned with. */
+/** Gives a copy its rights, by the roles that its template was provisioned with. */
 function addressesOf({ module, database, password }: MigratedCopyOptions): ProvisionedDatabase {
   const address = (username: string): string => {
     const url = new URL(requiredVariable('TEST_POSTGRES_URL'));

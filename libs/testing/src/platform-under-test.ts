@@ -151,7 +151,7 @@ export class PlatformUnderTest {
     return local(this.address.ports['gateway'], this.scheme);
   }
 
-  /** Where messaging asks for records of domains: a test may start a name server there. */
+  /** The port at which messaging asks for records of domains: a test may start a name server there. */
   get dnsPort(): number {
     return this.address.ports['dns'] ?? 0;
   }

@@ -24,7 +24,7 @@ export function bodyOf({ name, description }: ListDraft): { name: string; descri
   return { name: name.trim(), description: description.trim() === '' ? null : description };
 }
 
-/** What a list is called, and what it is for. */
+/** The name of a list, and what it is for. */
 export function ListForm(props: DraftFormProps<ListDraft>): ReactNode {
   const t = useTranslations('lists');
   const { draft, set, error } = partOf(props);

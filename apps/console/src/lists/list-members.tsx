@@ -18,7 +18,7 @@ type Member = Schemas['ListMemberDto'];
 
 const REFRESHED_MS = 15_000;
 
-/** Who is on a list, since when and by whom; contacts are added and taken out by hand. */
+/** Shows who is on a list, since when and by whom; contacts are added and taken out by hand. */
 export function ListMembers({ list }: { list: ContactList }): ReactNode {
   const t = useTranslations('lists');
   const api = useApi();

@@ -18,7 +18,7 @@ export function EditTemplate(props: EditTemplateProps): ReactNode {
   return <TextOfTemplate key={discarded} {...props} onDiscard={() => setDiscarded(discarded + 1)} />;
 }
 
-/** What was written over a template, and the reading of it that was written over. */
+/** A change of a template: what was written, and the reading that it was written over. */
 interface KeptTemplate {
   opened: Reading<Template>;
   draft: TemplateDraft;

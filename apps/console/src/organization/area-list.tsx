@@ -8,7 +8,7 @@ import type { PARTS } from './parts.ts';
 import type { AreaSearch } from './search-params.ts';
 import { useSearch } from './use-search.ts';
 
-/** What the address asks of a list. */
+/** The search parameters of a list. */
 interface Asked<Value> {
   q: string | undefined;
   /** One of the filter's. */
@@ -18,7 +18,7 @@ interface Asked<Value> {
   cursor: string | undefined;
 }
 
-/** What a table of the list is given. */
+/** Properties of a table of the list. */
 interface TableOf<Item> {
   label: string;
   list: List<Item>;
@@ -32,9 +32,9 @@ interface AreaListProps<Item, Value extends string> {
   address: AreaSearch;
   /** The fields that it is sorted by. */
   sorts: readonly string[];
-  /** As it is sorted where the address says nothing. */
+  /** The sort where the address says none. */
   sort: string;
-  /** What the field for a text is called, where there is one. */
+  /** The label of the field for a text, where there is one. */
   searched?: string;
   filter: {
     by: 'status' | 'kind';

@@ -36,7 +36,7 @@ export function EditSegmentPage(): ReactNode {
   );
 }
 
-/** What was written, the tag of what it changes, and what keys its further nodes: no two have the same. */
+/** A text that is kept: the draft, the tag of what it changes, and the next key of its nodes, which no two share. */
 interface KeptSegment {
   draft: SegmentDraft;
   base: string | undefined;

@@ -23,7 +23,7 @@ export function NewSegmentPage(): ReactNode {
   );
 }
 
-/** What was written, and what keys its further nodes: no two have the same. */
+/** A text that is kept: the draft, and the next key of its nodes, which no two share. */
 interface KeptSegment {
   draft: SegmentDraft;
   newKey: NewKey;

@@ -4,7 +4,7 @@ import { ACCOUNT_BUTTON, AccountFace } from './account-face.tsx';
 
 const load = () => import('./account.tsx');
 const Account = lateComponent(async () => (await load()).Account);
-/** Without a network it would not come, and never be asked for again. */
+/** Loads the menu ahead where there is a network: without one it would not come, and would never be asked for again. */
 const preload = (): void => void (navigator.onLine && load());
 
 /** Shows who one is and where; the menu below it is a fifth of what the first page would load, and comes when it is asked for. */

@@ -19,7 +19,7 @@ export function useTaxonomies(): List<Taxonomy> {
   });
 }
 
-/** What a draft would have come to; keeps for which one it was asked. */
+/** The result of a draft, with the draft that it was asked for. */
 export function useDryRun(id: string) {
   const api = useApi();
   return useMutation({

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react';
 
-/** How many stand in front of the page that are no dialogs themselves. */
+/** Counts what stands in front of the page without being a dialog itself. */
 let standing = 0;
 const heard = new Set<() => void>();
 

@@ -26,7 +26,7 @@ export function forgetDrafts(): void {
   drafts.clear();
 }
 
-/** What a form is given whose text is kept. */
+/** Properties of a form whose text is kept. */
 export interface KeptForm {
   /** Stands in its `data-draft`, by which the guard knows that its text is kept. */
   key: string;

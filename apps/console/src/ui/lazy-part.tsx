@@ -56,7 +56,7 @@ export function lazyPart<Props extends object>(
   );
 }
 
-/** In place of what somebody has asked for and that has not come yet: without a network it says so. */
+/** Stands in place of what somebody asked for until it comes; says so where there is no network. */
 export function Coming(): ReactNode {
   const t = useTranslations('shell');
   if (navigator.onLine) return <span aria-busy className="sr-only" />;

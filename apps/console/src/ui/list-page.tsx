@@ -63,7 +63,7 @@ interface ListPageProps {
   open: string | undefined;
   /** Where one may add to it: how its button is called. */
   add: string | false;
-  /** What stands in place of that button. */
+  /** Stands in place of that button. */
   actions?: ReactNode;
   form?: (props: NewFormProps) => ReactNode;
   panel?: (id: string, onClose: () => void) => ReactNode;

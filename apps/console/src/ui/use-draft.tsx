@@ -62,7 +62,7 @@ interface EditDraftOptions<Item, Draft, Body extends object> extends Pick<
   onDone: () => void;
 }
 
-/** What was written over something, and the reading of it that was written over. */
+/** A change of something: what was written, and the reading that it was written over. */
 interface KeptChange<Item, Draft> {
   opened: Reading<Item>;
   draft: Draft;

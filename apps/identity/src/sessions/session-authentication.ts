@@ -118,7 +118,7 @@ export class SessionAuthentication {
     return enforcing?.organization_id ?? null;
   }
 
-  /** Whether they may act in the organization; so it stays until the transaction ends. */
+  /** Tells whether they may act in the organization; so it stays until the transaction ends. */
   async leads(tx: WorkerTransaction, cameIn: CameIn, organizationId: string): Promise<boolean> {
     const { only, closed } = await this.wayOf(tx, cameIn);
     return (await tx.query(LEADS, [organizationId, only, closed])).length > 0;

@@ -132,7 +132,7 @@ export class Batcher<Item, Result = void> {
     }
   }
 
-  /** As many at once as batches may be: beside one that takes long the others go on. */
+  /** Tries each alone, as many at once as batches may be: beside one that takes long the others go on. */
   private async settleSingly(batch: readonly Waiting<Item, Result>[], error: unknown): Promise<void> {
     const rest = batch.values();
     let slow = 0;

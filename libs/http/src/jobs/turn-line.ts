@@ -228,7 +228,7 @@ export class TurnLine {
   }
 }
 
-/** Those that do not rest; the others come to `later`. */
+/** Yields those that do not rest; the others come to `later`. */
 function* restingLast(ids: Iterable<string>, failing: FailingTurns, later: string[]): Generator<string> {
   for (const id of ids)
     if (failing.rests(id)) later.push(id);

@@ -11,7 +11,7 @@ export interface FilterSpec {
   readonly type: FilterType;
   /** SQL expression, trusted: written by us, never built from input. */
   readonly column: string;
-  /** What `prefix` compares where that is another: `lower(…)` ignores case, while the other operators do not. */
+  /** The expression that `prefix` compares, where it is another: `lower(…)` ignores case, while the other operators do not. */
   readonly prefixColumn?: string;
   /** The operators it takes; default by type (the public contract, "Lists"). */
   readonly ops?: readonly FilterOp[];

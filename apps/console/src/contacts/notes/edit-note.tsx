@@ -43,7 +43,7 @@ interface NoteFormProps {
   onDone: () => void;
 }
 
-/** What was written over a note, and the reading of it that was written over. */
+/** A change of a note: what was written, and the reading that it was written over. */
 interface KeptNote {
   opened: Reading<Note>;
   body: string;

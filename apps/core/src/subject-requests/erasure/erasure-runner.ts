@@ -163,7 +163,7 @@ export class ErasureRunner extends ItemJob<ErasureRow> {
     return row;
   }
 
-  /** Before which a fence is over, and an asking is repeated, and the present. */
+  /** Returns the times before which a fence is over and an asking is repeated, and the present. */
   private times(): Date[] {
     const now = this.clock.now().getTime();
     return [now - FENCE_LASTS_MS, now - ASK_AGAIN_MS, now].map((time) => new Date(time));

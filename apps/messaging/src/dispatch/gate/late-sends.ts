@@ -5,7 +5,7 @@ import type { DueGroup } from './claims.js';
 export class LateSends {
   /** Their transports, by {@link holdOf}; undefined where there is none. */
   private readonly transports = new Map<string, string | undefined>();
-  /** How many batches with late sends a group has. */
+  /** Counts of batches with late sends, by group. */
   private readonly batches = new Map<string, number>();
   private readonly slow = new Set<string>();
 
